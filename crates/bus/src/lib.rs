@@ -1,1 +1,12 @@
-//! TODO
+//! The physical address map: guest RAM, devices, interrupt lines.
+//! Guest RAM is the one place below the JIT that uses unsafe code.
+
+pub mod device;
+pub mod irq;
+pub mod map;
+pub mod ram;
+
+pub use device::{Device, DeviceFault, MmioAccess, Size};
+pub use irq::{CpuInterface, CpuLines, IrqLine, IrqSink, Level};
+pub use map::{Bus, MapError, Target};
+pub use ram::{Ram, RamError};

@@ -1,0 +1,94 @@
+//! Interrupt lines between devices, the interrupt controller and the PEs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// The level of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Not asserted.
+    Low,
+    /// Asserted.
+    High,
+}
+
+impl Level {
+    /// `High` where `asserted`.
+    #[must_use]
+    pub const fn from_bit(asserted: bool) -> Self {
+        if asserted { Self::High } else { Self::Low }
+    }
+}
+
+/// The input side of an interrupt controller.
+pub trait IrqSink: Send + Sync {
+    /// Sets the level of shared peripheral interrupt `intid` (32 to 1019).
+    fn set_spi(&self, intid: u32, level: Level);
+}
+
+/// A device's output wire, bound to one SPI.
+#[derive(Clone)]
+pub struct IrqLine {
+    sink: Arc<dyn IrqSink>,
+    intid: u32,
+}
+
+impl IrqLine {
+    /// The wire from a device to SPI `intid` of `sink`.
+    #[must_use]
+    pub fn new(sink: Arc<dyn IrqSink>, intid: u32) -> Self {
+        Self { sink, intid }
+    }
+    /// Drives the wire.
+    pub fn set(&self, level: Level) {
+        self.sink.set_spi(self.intid, level);
+    }
+}
+
+/// The wires from the interrupt controller into one PE. The controller sets them, the PE polls them
+/// at instruction boundaries; both see one word.
+#[derive(Default, Debug)]
+pub struct CpuLines(AtomicU32);
+
+impl CpuLines {
+    /// IRQ.
+    pub const IRQ: u32 = 1;
+    /// FIQ.
+    pub const FIQ: u32 = 2;
+    /// SError interrupt (edge; the PE clears it when taken).
+    pub const SERROR: u32 = 4;
+    /// Virtual IRQ.
+    pub const VIRQ: u32 = 8;
+    /// Virtual FIQ.
+    pub const VFIQ: u32 = 16;
+    /// An event for WFE (SEV); the PE clears it.
+    pub const EVENT: u32 = 32;
+    /// Something waits in the PE's mailbox (TLB invalidations and the like from other PEs).
+    pub const MAIL: u32 = 64;
+
+    /// All lines.
+    #[inline(always)]
+    #[must_use]
+    pub fn get(&self) -> u32 {
+        self.0.load(Relaxed)
+    }
+    /// Drives the lines in `mask`.
+    pub fn drive(&self, mask: u32, level: Level) {
+        match level {
+            Level::High => self.0.fetch_or(mask, Relaxed),
+            Level::Low => self.0.fetch_and(!mask, Relaxed),
+        };
+    }
+}
+
+/// The GIC's CPU interface as a PE reaches it: the `ICC_*` (and later `ICH_*`, `ICV_*`) system registers and the
+/// private interrupts. The PE has already made the access checks of the architecture (EL, SRE, traps);
+/// what remains here is the interface's own behaviour.
+pub trait CpuInterface: Send + Sync {
+    /// Reads `reg` for PE `cpu`. Reading an acknowledge register acknowledges. `None`: no such register here.
+    fn read(&self, cpu: usize, reg: arch::sysreg::Enc) -> Option<u64>;
+    /// Writes `reg` for PE `cpu`. `None`: no such register here.
+    fn write(&self, cpu: usize, reg: arch::sysreg::Enc, value: u64) -> Option<()>;
+    /// Drives private peripheral interrupt `intid` (16 to 31) of PE `cpu`.
+    fn set_ppi(&self, cpu: usize, intid: u32, level: Level);
+}

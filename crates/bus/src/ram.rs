@@ -1,0 +1,245 @@
+//! Guest RAM: one private anonymous mapping, committed by the host on first touch.
+//!
+//! Offsets are relative to the start of RAM. Every access is bounds-checked. Aligned accesses of up to
+//! 8 bytes are single-copy atomic, so that PEs on several host threads see no torn values.
+#![allow(unsafe_code)]
+
+use std::sync::Mutex;
+use std::sync::atomic::{
+    AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64,
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
+};
+
+use memmap2::{MmapOptions, MmapRaw};
+use thiserror::Error;
+
+/// RAM could not be made.
+#[derive(Debug, Error)]
+pub enum RamError {
+    /// The host refused the mapping.
+    #[error("cannot reserve {bytes} bytes of guest memory: {source}; ask for less with --memory")]
+    Map {
+        /// Size asked for.
+        bytes: u64,
+        /// The host's reason.
+        source: std::io::Error,
+    },
+}
+
+/// The page size by which code is tracked, in bytes.
+pub const CODE_PAGE: u64 = 4096;
+
+/// Guest RAM.
+pub struct Ram {
+    map: MmapRaw,
+    base: *mut u8,
+    len: u64,
+    /// One flag a [`CODE_PAGE`]: pre-decoded blocks exist for it, so writes must be noted.
+    code: Vec<AtomicU8>,
+    stale_pending: AtomicBool,
+    stale: Mutex<Vec<u32>>,
+}
+
+// SAFETY: `base` points into `map`, which lives as long as the struct; every access through it is an atomic
+// access or a raw copy of plain bytes, and no reference to the bytes is ever given out.
+unsafe impl Send for Ram {}
+// SAFETY: as above; shared accesses are atomic or racing plain bytes, which carry no validity invariant.
+unsafe impl Sync for Ram {}
+
+macro_rules! scalar {
+    ($read:ident, $write:ident, $ty:ty, $atomic:ty) => {
+        /// Reads little-endian at `offset`, or `None` outside RAM.
+        #[inline(always)]
+        #[must_use]
+        pub fn $read(&self, offset: u64) -> Option<$ty> {
+            const N: u64 = size_of::<$ty>() as u64;
+            if offset > self.len.wrapping_sub(N) || self.len < N {
+                return None;
+            }
+            // SAFETY: offset + N <= len, so the N bytes lie inside the mapping.
+            let p = unsafe { self.base.add(offset as usize) };
+            let v = if offset & (N - 1) == 0 {
+                // SAFETY: in bounds as above, aligned by the test (the mapping is page-aligned).
+                unsafe { <$atomic>::from_ptr(p.cast()) }.load(Relaxed)
+            } else {
+                // SAFETY: in bounds as above; unaligned reads of plain bytes.
+                unsafe { p.cast::<$ty>().read_unaligned() }
+            };
+            Some(<$ty>::from_le(v))
+        }
+
+        /// Writes little-endian at `offset`; `None` outside RAM. Does not note writes to code:
+        /// for PEs, which look at [`Ram::is_code`] themselves.
+        #[inline(always)]
+        #[must_use]
+        pub fn $write(&self, offset: u64, value: $ty) -> Option<()> {
+            const N: u64 = size_of::<$ty>() as u64;
+            if offset > self.len.wrapping_sub(N) || self.len < N {
+                return None;
+            }
+            // SAFETY: offset + N <= len, so the N bytes lie inside the mapping.
+            let p = unsafe { self.base.add(offset as usize) };
+            if offset & (N - 1) == 0 {
+                // SAFETY: in bounds as above, aligned by the test (the mapping is page-aligned).
+                unsafe { <$atomic>::from_ptr(p.cast()) }.store(value.to_le(), Relaxed);
+            } else {
+                // SAFETY: in bounds as above; unaligned writes of plain bytes.
+                unsafe { p.cast::<$ty>().write_unaligned(value.to_le()) };
+            }
+            Some(())
+        }
+    };
+}
+
+impl Ram {
+    /// Reserves `bytes` of zeroed RAM; the host commits pages when they are touched.
+    pub fn new(bytes: u64) -> Result<Self, RamError> {
+        let map = MmapOptions::new()
+            .len(bytes as usize)
+            .no_reserve_swap()
+            .map_anon()
+            .map_err(|source| RamError::Map { bytes, source })?;
+        let map = MmapRaw::from(map);
+        let pages = bytes.div_ceil(CODE_PAGE) as usize;
+        Ok(Self {
+            base: map.as_mut_ptr(),
+            len: map.len() as u64,
+            map,
+            code: (0..pages).map(|_| AtomicU8::new(0)).collect(),
+            stale_pending: AtomicBool::new(false),
+            stale: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// Size in bytes.
+    #[inline(always)]
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+    /// True for RAM of no bytes, which no board has.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    scalar!(read_u8, write_u8, u8, AtomicU8);
+    scalar!(read_u16, write_u16, u16, AtomicU16);
+    scalar!(read_u32, write_u32, u32, AtomicU32);
+    scalar!(read_u64, write_u64, u64, AtomicU64);
+
+    /// Replaces the aligned 8 bytes at `offset` by `new` if they equal `current`; gives the old value either way.
+    /// `None` outside RAM or where `offset` is not a multiple of 8.
+    #[must_use]
+    pub fn compare_exchange_u64(&self, offset: u64, current: u64, new: u64) -> Option<Result<u64, u64>> {
+        if offset & 7 != 0 || offset.checked_add(8)? > self.len {
+            return None;
+        }
+        // SAFETY: in bounds and aligned by the test above.
+        let a = unsafe { AtomicU64::from_ptr(self.base.add(offset as usize).cast()) };
+        Some(a.compare_exchange(current.to_le(), new.to_le(), AcqRel, Acquire).map(u64::from_le).map_err(u64::from_le))
+    }
+
+    /// Copies guest bytes out; `None` (and nothing copied) where the range leaves RAM.
+    #[must_use]
+    pub fn read_bytes(&self, offset: u64, into: &mut [u8]) -> Option<()> {
+        self.check(offset, into.len() as u64)?;
+        // SAFETY: the source range is in bounds by check; the destination is a distinct host slice.
+        unsafe { core::ptr::copy_nonoverlapping(self.base.add(offset as usize), into.as_mut_ptr(), into.len()) };
+        Some(())
+    }
+
+    /// Copies bytes into the guest and notes the write for code tracking; `None` (and nothing copied)
+    /// where the range leaves RAM. For loaders and devices.
+    #[must_use]
+    pub fn write_bytes(&self, offset: u64, from: &[u8]) -> Option<()> {
+        self.check(offset, from.len() as u64)?;
+        // SAFETY: the destination range is in bounds by check; the source is a distinct host slice.
+        unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), self.base.add(offset as usize), from.len()) };
+        self.note_write(offset, from.len() as u64);
+        Some(())
+    }
+
+    /// Fills a range with zeros and notes the write; `None` where the range leaves RAM.
+    #[must_use]
+    pub fn zero(&self, offset: u64, bytes: u64) -> Option<()> {
+        self.check(offset, bytes)?;
+        // SAFETY: the range is in bounds by check.
+        unsafe { core::ptr::write_bytes(self.base.add(offset as usize), 0, bytes as usize) };
+        self.note_write(offset, bytes);
+        Some(())
+    }
+
+    fn check(&self, offset: u64, bytes: u64) -> Option<()> {
+        (offset.checked_add(bytes)? <= self.len).then_some(())
+    }
+
+    /// Marks the code page that holds `offset`: blocks were decoded from it.
+    pub fn mark_code(&self, offset: u64) {
+        if let Some(flag) = self.code.get((offset / CODE_PAGE) as usize) {
+            flag.store(1, Relaxed);
+        }
+    }
+    /// Removes the mark.
+    pub fn unmark_code(&self, page: u32) {
+        if let Some(flag) = self.code.get(page as usize) {
+            flag.store(0, Relaxed);
+        }
+    }
+    /// Is the page that holds `offset` marked as code?
+    #[inline(always)]
+    #[must_use]
+    pub fn is_code(&self, offset: u64) -> bool {
+        self.code.get((offset / CODE_PAGE) as usize).is_some_and(|f| f.load(Relaxed) != 0)
+    }
+    /// Notes that `bytes` at `offset` were written: code pages among them become stale.
+    pub fn note_write(&self, offset: u64, bytes: u64) {
+        if bytes == 0 {
+            return;
+        }
+        for page in offset / CODE_PAGE..=(offset + bytes - 1) / CODE_PAGE {
+            if self.is_code(page * CODE_PAGE) {
+                self.stale.lock().expect("no holder panics").push(page as u32);
+                self.stale_pending.store(true, Release);
+            }
+        }
+    }
+    /// Has a code page been written since the last [`Ram::take_stale`]?
+    #[inline(always)]
+    #[must_use]
+    pub fn has_stale(&self) -> bool {
+        self.stale_pending.load(Acquire)
+    }
+    /// The code pages written since the last call (page numbers, may repeat).
+    #[must_use]
+    pub fn take_stale(&self) -> Vec<u32> {
+        self.stale_pending.store(false, Release);
+        std::mem::take(&mut *self.stale.lock().expect("no holder panics"))
+    }
+
+    /// Folds the contents into `state`, skipping zero pages, so that untouched RAM costs no commit.
+    pub fn hash(&self, state: &mut dyn core::hash::Hasher) {
+        let resident = self.resident_pages();
+        let mut page = [0u8; CODE_PAGE as usize];
+        for (index, _) in resident.iter().enumerate().filter(|(_, present)| **present) {
+            let offset = index as u64 * CODE_PAGE;
+            let n = CODE_PAGE.min(self.len - offset) as usize;
+            if self.read_bytes(offset, &mut page[..n]).is_some() && page[..n].iter().any(|b| *b != 0) {
+                state.write_u64(offset);
+                state.write(&page[..n]);
+            }
+        }
+    }
+
+    /// Which pages may hold something other than zeros.
+    fn resident_pages(&self) -> Vec<bool> {
+        let pages = self.len.div_ceil(CODE_PAGE) as usize;
+        let mut seen = vec![0u8; pages];
+        // SAFETY: `seen` has one byte a page of the mapping, which is what mincore writes.
+        let done = unsafe { libc::mincore(self.map.as_mut_ptr().cast(), self.len as usize, seen.as_mut_ptr().cast()) };
+        if done != 0 {
+            return vec![true; pages];
+        }
+        seen.iter().map(|b| b & 1 != 0).collect()
+    }
+}
