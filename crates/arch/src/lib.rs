@@ -4,6 +4,7 @@
 
 pub mod addr;
 pub mod el;
+pub mod feature;
 pub mod sysreg;
 
 pub use addr::{Ipa, Pa, Va};

@@ -1,1 +1,24 @@
-//! TODO
+//! A64: decoder and semantics.
+//!
+//! Each encoding of Arm's list is one line in a `encodings!` table of its class's file, and below the table stand
+//! the plain functions that say what the instructions do. A function is generic over [`Machine`], so one meaning has
+//! several readings: the PE executes it, `Lift` turns it into IR, `Footprint` says what it touches.
+// A body's type is the same for all, whether or not it can stop.
+#![allow(clippy::unnecessary_wraps)]
+
+pub mod decode;
+pub mod insn;
+pub mod machine;
+pub mod pattern;
+pub mod spec;
+pub mod system;
+pub mod word;
+
+mod addsub_imm;
+
+pub use decode::{Decoder, InsnId};
+pub use insn::{Insn, Reg};
+pub use machine::{Access, AtomicOp, BranchKind, Done, FpEnv, Machine, Order, Privilege, Pure};
+pub use spec::{Spec, specs};
+pub use system::{BarrierOp, Domain, ExceptionCall, Hint, PstateField, System};
+pub use word::{Quad, Word};

@@ -1,0 +1,94 @@
+//! The table of encodings.
+
+use arch::feature::Feature;
+
+use crate::insn::Insn;
+use crate::machine::{Done, Machine};
+use crate::pattern::Pattern;
+
+/// One encoding: a leaf of Arm's list, and the function that gives its meaning on machine `M`.
+pub struct Spec<M: Machine> {
+    /// Arm's name of the leaf, such as `ADD_64_addsub_imm`. Two lines may share it where one is a special case.
+    pub name: &'static str,
+    /// Fixed bits.
+    pub pattern: Pattern,
+    /// The feature without which the encoding is UNDEFINED.
+    pub feature: Option<Feature>,
+    /// Does it end a block of pre-decoded instructions? Branches, exceptions, barriers and what changes the context do.
+    pub flow: Flow,
+    /// Prepares [`Insn::imm`]; `None` from it means that the word is UNDEFINED after all (reserved field values).
+    pub prepare: fn(u32) -> Option<u64>,
+    /// The meaning.
+    pub run: fn(&mut M, Insn) -> Done<M>,
+}
+
+/// How an instruction leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// To the next one.
+    Next,
+    /// It ends its block.
+    End,
+}
+
+/// For encodings without a costly immediate and without reserved values.
+#[must_use]
+pub fn plain(_word: u32) -> Option<u64> {
+    Some(0)
+}
+
+/// The body of an encoding that is known but not done yet.
+pub fn not_done<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
+    m.not_done(i)
+}
+
+/// One class's table: `NAME "pattern" [FEATURE] [flow] [prepare] => function;` where FEATURE is `-` or a `Feature`,
+/// and flow is `next` or `end`.
+#[macro_export]
+macro_rules! encodings {
+    ($($name:ident $pattern:literal $feature:tt $flow:ident $prepare:ident => $run:expr;)*) => {
+        /// The encodings of this class.
+        #[must_use]
+        pub fn specs<M: $crate::machine::Machine>() -> &'static [$crate::spec::Spec<M>] {
+            const {
+                &[$($crate::spec::Spec {
+                    name: stringify!($name),
+                    pattern: $crate::pattern::Pattern::parse($pattern),
+                    feature: $crate::feature_of!($feature),
+                    flow: $crate::flow_of!($flow),
+                    prepare: $prepare,
+                    run: $run,
+                }),*]
+            }
+        }
+    };
+}
+
+/// `-` or a feature's name, as an `Option<Feature>`.
+#[macro_export]
+macro_rules! feature_of {
+    (-) => {
+        None
+    };
+    ($feature:ident) => {
+        Some(arch::feature::Feature::$feature)
+    };
+}
+
+/// `next` or `end`, as a `Flow`.
+#[macro_export]
+macro_rules! flow_of {
+    (next) => {
+        $crate::spec::Flow::Next
+    };
+    (end) => {
+        $crate::spec::Flow::End
+    };
+}
+
+/// Every class's table, in the order of Arm's list. The position of a line, counted over all tables, is its `InsnId`,
+/// the same for every `M`.
+#[must_use]
+pub fn specs<M: Machine>() -> Vec<&'static Spec<M>> {
+    [crate::addsub_imm::specs::<M>()].into_iter().flatten().collect()
+}
