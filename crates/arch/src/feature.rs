@@ -1,9 +1,50 @@
-//! Architecture features (the full table comes with the feature list).
+//! Architecture features.
 
-/// A feature of the architecture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(non_camel_case_types)]
-pub enum Feature {
-    /// Large System Extensions: atomics.
-    FEAT_LSE,
+macro_rules! features {
+    ($($name:ident)*) => {
+        /// A feature, by the manual's name.
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms, missing_docs)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[repr(u8)]
+        pub enum Feature {
+            $($name),*
+        }
+
+        impl Feature {
+            /// Every feature, in table order.
+            pub const ALL: [Self; Self::COUNT] = [$(Self::$name),*];
+            /// How many features there are.
+            pub const COUNT: usize = [$(stringify!($name)),*].len();
+
+            /// The manual's name.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                const NAMES: [&str; Feature::COUNT] = [$(stringify!($name)),*];
+                NAMES[self as usize]
+            }
+        }
+    };
+}
+
+features! {
+    FEAT_EL2 FEAT_EL3 FEAT_FP FEAT_AdvSIMD FEAT_GICv3 FEAT_GICv4p1 FEAT_AES FEAT_PMULL FEAT_SHA1 FEAT_SHA256
+    FEAT_SHA512 FEAT_SHA3 FEAT_SM3 FEAT_SM4 FEAT_CRC32 FEAT_LSE FEAT_LSE128 FEAT_RDM FEAT_DotProd FEAT_FHM
+    FEAT_FlagM FEAT_FlagM2 FEAT_FP16 FEAT_BF16 FEAT_EBF16 FEAT_I8MM FEAT_JSCVT FEAT_FCMA FEAT_LRCPC FEAT_LRCPC2
+    FEAT_LRCPC3 FEAT_FRINTTS FEAT_SB FEAT_SPECRES FEAT_SPECRES2 FEAT_DGH FEAT_XS FEAT_LS64 FEAT_LS64_V
+    FEAT_LS64_ACCDATA FEAT_WFxT FEAT_RPRES FEAT_MOPS FEAT_HBC FEAT_CSSC FEAT_CLRBHB FEAT_PRFMSLC FEAT_RPRFM
+    FEAT_ATS1A FEAT_SYSREG128 FEAT_SYSINSTR128 FEAT_RNG FEAT_RNG_TRAP FEAT_DPB FEAT_DPB2 FEAT_AFP FEAT_TME
+    FEAT_PAuth FEAT_EPAC FEAT_PAuth2 FEAT_FPAC FEAT_FPACCOMBINE FEAT_PACQARMA5 FEAT_PACQARMA3 FEAT_PACIMP
+    FEAT_CONSTPACFIELD FEAT_BTI FEAT_SSBS FEAT_SSBS2 FEAT_MTE FEAT_MTE2 FEAT_MTE_ASYNC FEAT_MTE3
+    FEAT_MTE_ASYM_FAULT FEAT_DIT FEAT_NMI FEAT_GCS FEAT_THE FEAT_RAS FEAT_RASv1p1 FEAT_RASv2 FEAT_IESB
+    FEAT_DoubleFault2 FEAT_CSV2 FEAT_CSV2_1p1 FEAT_CSV2_1p2 FEAT_CSV2_2 FEAT_CSV2_3 FEAT_CSV3 FEAT_ECBHB
+    FEAT_PAN FEAT_PAN2 FEAT_PAN3 FEAT_UAO FEAT_HPDS FEAT_HPDS2 FEAT_HAFDBS FEAT_HAFDBS_DBM FEAT_HAFT FEAT_VMID16
+    FEAT_LOR FEAT_XNX FEAT_TTCNP FEAT_TTST FEAT_TTL FEAT_BBML1 FEAT_BBML2 FEAT_E0PD FEAT_LVA FEAT_LPA FEAT_LPA2
+    FEAT_LVA3 FEAT_GTG FEAT_ExS FEAT_LSE2 FEAT_IDST FEAT_S2FWB FEAT_TLBIOS FEAT_TLBIRANGE FEAT_CCIDX FEAT_LSMAOC
+    FEAT_ETS FEAT_ETS2 FEAT_ETS3 FEAT_nTLBPA FEAT_TIDCP1 FEAT_CMOW FEAT_TWED FEAT_VHE FEAT_NV FEAT_NV2 FEAT_EVT
+    FEAT_EVT_TTLBxS FEAT_FGT FEAT_FGT2 FEAT_HCX FEAT_ECV FEAT_ECV_POFF FEAT_SEL2 FEAT_RME FEAT_E2H0 FEAT_SpecSEI
+    FEAT_TCR2 FEAT_SCTLR2 FEAT_S1PIE FEAT_S2PIE FEAT_S1POE FEAT_S2POE FEAT_AIE FEAT_MEC FEAT_D128 FEAT_ANERR
+    FEAT_ADERR FEAT_MPAM FEAT_AMUv1 FEAT_AMUv1p1 FEAT_DoubleLock FEAT_Debugv8p2 FEAT_Debugv8p4 FEAT_Debugv8p8
+    FEAT_Debugv8p9 FEAT_PMUv3 FEAT_PMUv3p1 FEAT_PMUv3p4 FEAT_PMUv3p5 FEAT_PMUv3p7 FEAT_PMUv3p8 FEAT_PMUv3p9
+    FEAT_MTPMU FEAT_HPMN0 FEAT_SPE FEAT_SPEv1p1 FEAT_SPEv1p2 FEAT_SPEv1p3 FEAT_SPEv1p4 FEAT_TRF FEAT_TRBE
+    FEAT_BRBE FEAT_SVE FEAT_SVE2 FEAT_SME FEAT_SME2
 }
