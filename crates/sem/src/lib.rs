@@ -7,6 +7,8 @@
 #![allow(clippy::unnecessary_wraps)]
 
 pub mod decode;
+#[cfg(any(test, feature = "testing"))]
+pub mod eval;
 pub mod insn;
 pub mod machine;
 pub mod pattern;

@@ -1,123 +1,13 @@
 //! What an instruction may ask of a machine.
 
+pub use ir::access::{Access, AtomicOp, BranchKind, FpEnv, Order, Privilege, Pure};
+
 use crate::insn::{Insn, Reg};
 use crate::system::System;
 use crate::word::{Quad, Word};
 
 /// What a body returns: done, or the machine's reason to leave the block.
 pub type Done<M> = Result<(), <M as Machine>::Stop>;
-
-/// Which exception level's permissions an access uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Privilege {
-    /// The current one's.
-    Current,
-    /// EL0's: LDTR, STTR and their kind (unless PSTATE.UAO says otherwise).
-    Unprivileged,
-}
-
-/// Memory ordering of an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Order {
-    /// None.
-    Plain,
-    /// Load-acquire (RCsc).
-    Acquire,
-    /// Load-acquire (RCpc).
-    AcquirePc,
-    /// Store-release.
-    Release,
-    /// Both (atomics).
-    AcquireRelease,
-    /// LoadLOAcquire, StoreLORelease.
-    LimitedOrder,
-}
-
-/// How memory is accessed. A constant in each body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Access {
-    /// log2 of the size in bytes: 0 to 3.
-    pub log2: u32,
-    /// Ordering.
-    pub order: Order,
-    /// Whose permissions.
-    pub privilege: Privilege,
-}
-
-impl Access {
-    /// A plain access of 1 << `log2` bytes.
-    #[must_use]
-    pub const fn plain(log2: u32) -> Self {
-        Self { log2, order: Order::Plain, privilege: Privilege::Current }
-    }
-    /// With that ordering.
-    #[must_use]
-    pub const fn ordered(log2: u32, order: Order) -> Self {
-        Self { log2, order, privilege: Privilege::Current }
-    }
-    /// With EL0's permissions.
-    #[must_use]
-    pub const fn unprivileged(log2: u32) -> Self {
-        Self { log2, order: Order::Plain, privilege: Privilege::Unprivileged }
-    }
-}
-
-/// Atomic read-modify-write operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AtomicOp {
-    /// LDADD.
-    Add,
-    /// LDCLR: and not.
-    Clear,
-    /// LDEOR.
-    Eor,
-    /// LDSET: or.
-    Set,
-    /// LDSMAX.
-    SignedMax,
-    /// LDSMIN.
-    SignedMin,
-    /// LDUMAX.
-    UnsignedMax,
-    /// LDUMIN.
-    UnsignedMin,
-    /// SWP.
-    Swap,
-}
-
-/// How control moves; for profiles, BTI and PMU events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BranchKind {
-    /// B, B.cond, CBZ, TBZ.
-    Direct,
-    /// BL.
-    Call,
-    /// BR.
-    Indirect,
-    /// BLR.
-    IndirectCall,
-    /// RET.
-    Return,
-}
-
-/// What floating-point functions see: the control register, and the cumulative flags that they add to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FpEnv {
-    /// `FPCR`.
-    pub fpcr: u64,
-    /// `FPSR`; functions only set bits (IOC, DZC, OFC, UFC, IXC, IDC, QC).
-    pub fpsr: u64,
-}
-
-/// A named pure function of up to three 128-bit operands, for vector and floating-point work.
-/// The same in every reading: the IR holds it as a call, which a back end may know by name.
-#[derive(Clone, Copy)]
-pub struct Pure {
-    /// Its name, unique.
-    pub name: &'static str,
-    /// The function. Operands it does not use are passed as 0.
-    pub run: fn(&mut FpEnv, [u128; 3]) -> u128,
-}
 
 /// The state and abilities that instruction bodies use; see the crate's docs.
 ///

@@ -182,3 +182,19 @@ impl Word for u64 {
         if by == 0 { 0 } else { (self as i64).wrapping_div(by as i64) as u64 }
     }
 }
+
+impl Quad for u128 {
+    type Word = u64;
+    #[inline(always)]
+    fn from_halves(lo: u64, hi: u64) -> Self {
+        u128::from(lo) | u128::from(hi) << 64
+    }
+    #[inline(always)]
+    fn lo(self) -> u64 {
+        self as u64
+    }
+    #[inline(always)]
+    fn hi(self) -> u64 {
+        (self >> 64) as u64
+    }
+}

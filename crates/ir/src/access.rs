@@ -1,0 +1,169 @@
+//! The payloads of operations that reach outside the values: how memory is accessed, how control moves, and pure
+//! functions by name.
+
+/// Which exception level's permissions an access uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Privilege {
+    /// The current one's.
+    Current,
+    /// EL0's: LDTR, STTR and their kind (unless PSTATE.UAO says otherwise).
+    Unprivileged,
+}
+
+/// Memory ordering of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// None.
+    Plain,
+    /// Load-acquire (RCsc).
+    Acquire,
+    /// Load-acquire (RCpc).
+    AcquirePc,
+    /// Store-release.
+    Release,
+    /// Both (atomics).
+    AcquireRelease,
+    /// LoadLOAcquire, StoreLORelease.
+    LimitedOrder,
+}
+
+/// How memory is accessed. A constant in each body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Access {
+    /// log2 of the size in bytes: 0 to 3.
+    pub log2: u32,
+    /// Ordering.
+    pub order: Order,
+    /// Whose permissions.
+    pub privilege: Privilege,
+}
+
+impl Access {
+    /// A plain access of 1 << `log2` bytes.
+    #[must_use]
+    pub const fn plain(log2: u32) -> Self {
+        Self { log2, order: Order::Plain, privilege: Privilege::Current }
+    }
+    /// With that ordering.
+    #[must_use]
+    pub const fn ordered(log2: u32, order: Order) -> Self {
+        Self { log2, order, privilege: Privilege::Current }
+    }
+    /// With EL0's permissions.
+    #[must_use]
+    pub const fn unprivileged(log2: u32) -> Self {
+        Self { log2, order: Order::Plain, privilege: Privilege::Unprivileged }
+    }
+}
+
+/// Atomic read-modify-write operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AtomicOp {
+    /// LDADD.
+    Add,
+    /// LDCLR: and not.
+    Clear,
+    /// LDEOR.
+    Eor,
+    /// LDSET: or.
+    Set,
+    /// LDSMAX.
+    SignedMax,
+    /// LDSMIN.
+    SignedMin,
+    /// LDUMAX.
+    UnsignedMax,
+    /// LDUMIN.
+    UnsignedMin,
+    /// SWP.
+    Swap,
+}
+
+impl AtomicOp {
+    /// The new contents of an element of `1 << log2` bytes that held `old`; upper bits of both operands are ignored.
+    #[must_use]
+    pub const fn apply(self, log2: u32, old: u64, operand: u64) -> u64 {
+        let unused = 64 - (8 << log2);
+        let (a, b) = (old << unused, operand << unused);
+        // Left-aligned, an element compares as a whole word does and its sum loses what it carries out.
+        let new = match self {
+            Self::Add => a.wrapping_add(b),
+            Self::Clear => a & !b,
+            Self::Eor => a ^ b,
+            Self::Set => a | b,
+            Self::SignedMax if a as i64 > b as i64 => a,
+            Self::SignedMin if (a as i64) < b as i64 => a,
+            Self::UnsignedMax if a > b => a,
+            Self::UnsignedMin if a < b => a,
+            Self::SignedMax | Self::SignedMin | Self::UnsignedMax | Self::UnsignedMin | Self::Swap => b,
+        };
+        new >> unused
+    }
+}
+
+/// How control moves; for profiles, BTI and PMU events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BranchKind {
+    /// B, B.cond, CBZ, TBZ.
+    Direct,
+    /// BL.
+    Call,
+    /// BR.
+    Indirect,
+    /// BLR.
+    IndirectCall,
+    /// RET.
+    Return,
+}
+
+/// What floating-point functions see: the control register, and the cumulative flags that they add to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FpEnv {
+    /// `FPCR`.
+    pub fpcr: u64,
+    /// `FPSR`; functions only set bits (IOC, DZC, OFC, UFC, IXC, IDC, QC).
+    pub fpsr: u64,
+}
+
+/// A named pure function of up to three 128-bit operands, for vector and floating-point work.
+/// The same in every reading: the IR holds it as a call, which a back end may know by name.
+#[derive(Clone, Copy)]
+pub struct Pure {
+    /// Its name, unique.
+    pub name: &'static str,
+    /// The function. Operands it does not use are passed as 0.
+    pub run: fn(&mut FpEnv, [u128; 3]) -> u128,
+}
+
+/// Two functions are the same where their names are.
+impl PartialEq for Pure {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Pure {}
+
+impl core::fmt::Debug for Pure {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AtomicOp;
+
+    #[test]
+    fn elements_stay_in_their_size() {
+        assert_eq!(AtomicOp::Add.apply(0, 0xff, 0x1_02), 1);
+        assert_eq!(AtomicOp::Clear.apply(1, 0xffff, 0xff_00f0), 0xff0f);
+        assert_eq!(AtomicOp::Eor.apply(3, 5, 6), 3);
+        assert_eq!(AtomicOp::Set.apply(2, 1, u64::MAX << 31), 0x8000_0001);
+        assert_eq!(AtomicOp::Swap.apply(2, 1, u64::MAX), 0xffff_ffff);
+        assert_eq!(AtomicOp::SignedMax.apply(0, 0x80, 0x7f), 0x7f);
+        assert_eq!(AtomicOp::SignedMin.apply(0, 0x80, 0x7f), 0x80);
+        assert_eq!(AtomicOp::UnsignedMax.apply(0, 0x80, 0x7f), 0x80);
+        assert_eq!(AtomicOp::UnsignedMin.apply(0, 0x80, 0x7f), 0x7f);
+    }
+}
