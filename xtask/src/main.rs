@@ -1,2 +1,59 @@
-//! TODO
-fn main() {}
+//! Vambrace's tasks: `cargo xtask help` lists them.
+
+mod apt;
+mod boot;
+mod cpio;
+mod demo;
+mod guests;
+mod image;
+mod layers;
+mod licences;
+mod metadata;
+mod setup;
+mod shell;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", about = "Vambrace's tasks")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Fetch Debian arm64 kernels and busybox, and make initramfs images from them.
+    Guests(guests::Args),
+    /// Install what the tasks need from the system, or say how.
+    Setup(setup::Args),
+    /// Boot a guest to a shell, or through a fixed script.
+    Demo(demo::Args),
+    /// Check that dependencies between our crates point down.
+    Layers,
+    /// Check the licences of all dependencies.
+    Licences,
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse().task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: Task) -> Result<()> {
+    match task {
+        Task::Guests(args) => guests::run(&args),
+        Task::Setup(args) => setup::run(&args),
+        Task::Demo(args) => demo::run(&args),
+        Task::Layers => layers::run(),
+        Task::Licences => licences::run(),
+    }
+}

@@ -1,0 +1,2 @@
+echo "vambrace-batch: reboot: now"
+reboot -f

@@ -1,0 +1,334 @@
+//! One run of a guest, on Vambrace or on QEMU, with its console read and timed.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::guests::{Guests, Kernel};
+use crate::shell;
+
+/// Who runs the guest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Machine {
+    /// `target/release/vambrace`.
+    Vambrace,
+    /// `qemu-system-aarch64`, TCG on one thread.
+    Qemu,
+}
+
+impl Machine {
+    /// For tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Vambrace => "vambrace",
+            Self::Qemu => "qemu",
+        }
+    }
+}
+
+/// Whether the guest's console also goes to ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Echo {
+    /// It does, as it comes.
+    On,
+    /// It does not.
+    Off,
+}
+
+/// What to run.
+#[derive(Debug, Clone)]
+pub struct Boot {
+    kernel: PathBuf,
+    initrd: PathBuf,
+    append: String,
+    /// Number of CPUs.
+    pub cpus: u32,
+    /// A preset that both machines know; `None`: each one's own default.
+    pub cpu: Option<&'static str>,
+    /// A virtio disk.
+    pub disk: Option<PathBuf>,
+    /// Where Vambrace writes its statistics: `-` or a file.
+    pub stats: Option<PathBuf>,
+    /// The run is killed after this.
+    pub limit: Duration,
+}
+
+/// Guest RAM of every run, MiB.
+const MEMORY_MIB: u32 = 1024;
+
+impl Boot {
+    /// Boots `kernel` with further words on its command line. A panic of the guest resets it at
+    /// once (exit status 3) instead of waiting for ever.
+    pub fn new(guests: &Guests, kernel: Kernel, words: &str) -> Self {
+        Self {
+            kernel: guests.image(kernel),
+            initrd: guests.initrd(kernel),
+            append: format!("console=ttyAMA0 panic=-1 {words}").trim_end().to_owned(),
+            cpus: 1,
+            cpu: None,
+            disk: None,
+            stats: None,
+            limit: Duration::from_secs(300),
+        }
+    }
+
+    /// The same with this initramfs.
+    pub fn with_initrd(self, initrd: &Path) -> Self {
+        Self { initrd: initrd.to_path_buf(), ..self }
+    }
+
+    /// The command line for `machine`.
+    pub fn command(&self, machine: Machine) -> Command {
+        match machine {
+            Machine::Vambrace => self.vambrace(),
+            Machine::Qemu => self.qemu(),
+        }
+    }
+
+    fn vambrace(&self) -> Command {
+        let mut command = Command::new(vambrace_binary());
+        command.arg("run").arg("--kernel").arg(&self.kernel).arg("--initrd").arg(&self.initrd);
+        command.args(["--append", &self.append, "--cpus", &self.cpus.to_string()]);
+        command.args(["--memory", &format!("{MEMORY_MIB}M")]);
+        if let Some(cpu) = self.cpu {
+            command.args(["--cpu", cpu]);
+        }
+        if let Some(disk) = &self.disk {
+            command.arg("--disk").arg(disk);
+        }
+        if let Some(stats) = &self.stats {
+            command.arg("--stats").arg(stats);
+        }
+        command
+    }
+
+    fn qemu(&self) -> Command {
+        let mut command = Command::new("qemu-system-aarch64");
+        command.args(["-M", "virt,gic-version=3", "-cpu", self.cpu.unwrap_or("cortex-a57")]);
+        command.args(["-accel", "tcg,thread=single", "-nographic", "-nic", "none", "-no-reboot"]);
+        command.args(["-m", &MEMORY_MIB.to_string(), "-smp", &self.cpus.to_string()]);
+        command.arg("-kernel").arg(&self.kernel).arg("-initrd").arg(&self.initrd);
+        command.args(["-append", &self.append]);
+        if let Some(disk) = &self.disk {
+            let drive = format!("if=none,id=disk,format=raw,file={}", disk.display());
+            command.args(["-drive", &drive, "-device", "virtio-blk-device,drive=disk"]);
+        }
+        command
+    }
+
+    /// Runs to the end or to the limit. Errors are the tool's; how the guest ended is in the
+    /// [`Outcome`].
+    pub fn run(&self, machine: Machine, echo: Echo) -> Result<Outcome> {
+        let mut command = self.command(machine);
+        let line = shell::display(&command);
+        let started = Instant::now();
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start `{line}`"))?;
+        let stdout = child.stdout.take().context("no pipe")?;
+        let stderr = child.stderr.take().context("no pipe")?;
+        let (sender, ended) = mpsc::channel();
+        let console = std::thread::spawn(move || {
+            let console = read_console(stdout, started, echo);
+            // Nobody listens any more after the limit.
+            let _ = sender.send(());
+            console
+        });
+        let complaints = std::thread::spawn(move || {
+            let mut text = Vec::new();
+            // What could not be read is missing from the report, no more.
+            let _ = { stderr }.read_to_end(&mut text);
+            text
+        });
+        let is_cut_off = ended.recv_timeout(self.limit).is_err();
+        if is_cut_off {
+            child.kill().context("cannot kill the run at its limit")?;
+        }
+        let status = child.wait()?;
+        let seconds = started.elapsed().as_secs_f64();
+        let console = console.join().unwrap_or_default();
+        let complaints = complaints.join().unwrap_or_default();
+        if echo == Echo::On {
+            std::io::stderr().write_all(&complaints)?;
+        }
+        Ok(Outcome {
+            command: line,
+            status,
+            limit: is_cut_off.then_some(self.limit),
+            bytes: console.bytes,
+            lines: console.lines,
+            complaints: String::from_utf8_lossy(&complaints).into_owned(),
+            seconds,
+        })
+    }
+}
+
+/// How a run went.
+#[derive(Debug)]
+pub struct Outcome {
+    command: String,
+    status: ExitStatus,
+    limit: Option<Duration>,
+    /// The console, byte for byte.
+    pub bytes: Vec<u8>,
+    lines: Vec<(Duration, String)>,
+    complaints: String,
+    /// From start to exit, host seconds.
+    pub seconds: f64,
+}
+
+impl Outcome {
+    /// The exit status as text.
+    pub fn status(&self) -> String {
+        match (self.limit, self.status.code()) {
+            (Some(limit), _) => format!("over {} s", limit.as_secs()),
+            (None, Some(code)) => code.to_string(),
+            (None, None) => self.status.to_string(),
+        }
+    }
+
+    /// Whether some console line is exactly this.
+    pub fn has_line(&self, wanted: &str) -> bool {
+        self.lines.iter().any(|(_, line)| line == wanted)
+    }
+
+    /// The first console line that begins so.
+    pub fn line_from(&self, prefix: &str) -> Option<&str> {
+        self.lines.iter().map(|(_, line)| line.as_str()).find(|line| line.starts_with(prefix))
+    }
+
+    /// Host seconds between the first lines that begin with `from` and with `to`.
+    pub fn seconds_between(&self, from: &str, to: &str) -> Result<f64> {
+        let at = |prefix: &str| {
+            let found = self.lines.iter().find(|(_, line)| line.starts_with(prefix));
+            found
+                .map(|(at, _)| *at)
+                .with_context(|| format!("the console shows no line \"{prefix}\"\n{}", self.report()))
+        };
+        Ok((at(to)?.saturating_sub(at(from)?)).as_secs_f64())
+    }
+
+    /// An error unless the tool exited with `code`.
+    pub fn expect_status(&self, code: i32) -> Result<()> {
+        if self.limit.is_some() || self.status.code() != Some(code) {
+            bail!("exit status {} instead of {code}\n{}", self.status(), self.report());
+        }
+        Ok(())
+    }
+
+    /// An error unless that line is on the console.
+    pub fn expect_line(&self, wanted: &str) -> Result<()> {
+        if !self.has_line(wanted) {
+            bail!("the console shows no line \"{wanted}\"\n{}", self.report());
+        }
+        Ok(())
+    }
+
+    /// The command, the end of the console and what the tool said, for an error message.
+    pub fn report(&self) -> String {
+        let tail = self.lines.len().saturating_sub(15);
+        let mut text = format!("  command: {}\n", self.command);
+        for (_, line) in &self.lines[tail..] {
+            text.push_str("  console: ");
+            text.push_str(line);
+            text.push('\n');
+        }
+        let complaints: Vec<&str> = self.complaints.lines().collect();
+        for line in &complaints[complaints.len().saturating_sub(15)..] {
+            text.push_str("  stderr: ");
+            text.push_str(line);
+            text.push('\n');
+        }
+        text
+    }
+}
+
+#[derive(Debug, Default)]
+struct Console {
+    bytes: Vec<u8>,
+    lines: Vec<(Duration, String)>,
+}
+
+/// Until the end of the pipe; a line's time is when its end was read.
+fn read_console(mut pipe: impl Read, started: Instant, echo: Echo) -> Console {
+    let mut console = Console::default();
+    let mut line_start = 0;
+    let mut buffer = [0; 4096];
+    loop {
+        let count = match pipe.read(&mut buffer) {
+            Ok(count) if count > 0 => count,
+            _ => break,
+        };
+        let at = started.elapsed();
+        if echo == Echo::On {
+            let mut out = std::io::stdout();
+            // Whoever closed our stdout does not want to see it.
+            let _ = out.write_all(&buffer[..count]).and_then(|()| out.flush());
+        }
+        console.bytes.extend_from_slice(&buffer[..count]);
+        while let Some(length) = console.bytes[line_start..].iter().position(|b| *b == b'\n') {
+            let end = line_start + length;
+            let line = String::from_utf8_lossy(&console.bytes[line_start..end]);
+            console.lines.push((at, line.trim_end_matches('\r').to_owned()));
+            line_start = end + 1;
+        }
+    }
+    if line_start < console.bytes.len() {
+        let line = String::from_utf8_lossy(&console.bytes[line_start..]).into_owned();
+        console.lines.push((started.elapsed(), line));
+    }
+    console
+}
+
+/// Builds the release binary that every boot runs.
+pub fn build_vambrace() -> Result<()> {
+    shell::run(shell::cargo().args(["build", "--release", "--package", "vambrace"])).context("building vambrace")?;
+    if !vambrace_binary().exists() {
+        bail!("the build left no {}", vambrace_binary().display());
+    }
+    Ok(())
+}
+
+fn vambrace_binary() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| shell::workspace_root().join("target"), PathBuf::from)
+        .join("release/vambrace")
+}
+
+/// Total guest instructions in a statistics file.
+pub fn instructions(stats: &Path) -> Result<u64> {
+    let text = fs::read_to_string(stats).with_context(|| format!("cannot read the statistics {}", stats.display()))?;
+    let json: serde_json::Value =
+        serde_json::from_str(&text).with_context(|| format!("{} is no JSON", stats.display()))?;
+    json.get("insns")
+        .and_then(serde_json::Value::as_u64)
+        .with_context(|| format!("{} has no number \"insns\" at the top", stats.display()))
+}
+
+/// A directory for files of a run, below the target directory.
+pub fn scratch(name: &str) -> Result<PathBuf> {
+    let dir = shell::workspace_root().join("target/xtask");
+    fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
+    Ok(dir.join(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_console_is_cut_into_lines() {
+        let console = read_console(&b"one\r\ntwo\nthe rest"[..], Instant::now(), Echo::Off);
+        let lines: Vec<&str> = console.lines.iter().map(|(_, line)| line.as_str()).collect();
+        assert_eq!(lines, ["one", "two", "the rest"]);
+        assert_eq!(console.bytes, b"one\r\ntwo\nthe rest");
+    }
+}

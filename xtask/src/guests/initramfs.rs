@@ -1,0 +1,91 @@
+//! The initramfs of the guests: busybox, `/init`, batch scripts, the kernel's virtio modules.
+
+use std::io::Write;
+
+use anyhow::Result;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::cpio::{Archive, Device};
+
+const INIT: &str = include_str!("../../initramfs/init");
+
+/// Scripts that `vambrace.batch=NAME` runs.
+const BATCHES: [(&str, &str); 4] = [
+    ("demo", include_str!("../../initramfs/batch/demo.sh")),
+    ("reboot", include_str!("../../initramfs/batch/reboot.sh")),
+    ("off", include_str!("../../initramfs/batch/off.sh")),
+    ("disk", include_str!("../../initramfs/batch/disk.sh")),
+];
+
+/// What busybox is called as, below /bin.
+const APPLETS: &str = "[ ash awk basename cat chmod chown cmp cp cttyhack cut date dd df diff \
+    dirname dmesg du echo env expr false find free grep gunzip gzip head hexdump hostname id \
+    insmod kill less ln ls lsmod md5sum mkdir mknod mktemp more mount mv nproc od poweroff \
+    printf ps pwd readlink reboot rm rmdir rmmod sed seq setsid sh sha256sum sleep sort stat \
+    strings stty sync sysctl tail tar taskset tee test time timeout top touch tr true tty umount \
+    uname uniq uptime usleep vi watch wc which xargs xxd yes";
+
+/// A file to put into the archive.
+#[derive(Debug)]
+pub struct File {
+    /// Path without a leading slash; its directory must be one of [`DIRECTORIES`].
+    pub path: String,
+    /// Permission bits.
+    pub permissions: u32,
+    /// Contents.
+    pub contents: Vec<u8>,
+}
+
+const DIRECTORIES: [&str; 8] = ["batch", "bench", "bin", "dev", "modules", "proc", "sys", "tmp"];
+
+/// The archive, not compressed. The same inputs give the same bytes.
+pub fn archive(busybox: &[u8], extra: &[File]) -> Vec<u8> {
+    let mut archive = Archive::default();
+    for directory in DIRECTORIES {
+        archive.directory(directory);
+    }
+    // The kernel opens /dev/console for PID 1 before anyone can mount devtmpfs.
+    archive.character_device("dev/console", 0o600, Device { major: 5, minor: 1 });
+    archive.character_device("dev/null", 0o666, Device { major: 1, minor: 3 });
+    archive.file("init", 0o755, INIT.as_bytes());
+    archive.file("bin/busybox", 0o755, busybox);
+    for applet in APPLETS.split_whitespace() {
+        archive.symlink(&format!("bin/{applet}"), "busybox");
+    }
+    for (name, script) in BATCHES {
+        archive.file(&format!("batch/{name}.sh"), 0o755, script.as_bytes());
+    }
+    for file in extra {
+        archive.file(&file.path, file.permissions, &file.contents);
+    }
+    archive.finish()
+}
+
+/// In gzip, without name and time.
+pub fn compress(archive: &[u8]) -> Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::new(6));
+    encoder.write_all(archive)?;
+    Ok(encoder.finish()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_path_has_its_directory() {
+        let extra = [File { path: "modules/x.ko".into(), permissions: 0o644, contents: vec![1] }];
+        let bytes = archive(b"busybox", &extra);
+        let text = String::from_utf8_lossy(&bytes);
+        for wanted in ["init\0", "bin/sh\0", "batch/demo.sh\0", "modules/x.ko\0", "dev/console\0"] {
+            assert!(text.contains(wanted), "{wanted:?}");
+        }
+    }
+
+    #[test]
+    fn compressed_bytes_depend_on_contents_only() {
+        let bytes = archive(b"busybox", &[]);
+        assert_eq!(compress(&bytes).unwrap(), compress(&bytes).unwrap());
+    }
+}
