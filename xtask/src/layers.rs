@@ -5,10 +5,10 @@ use anyhow::{Result, bail};
 use crate::metadata::{Metadata, Package};
 
 /// Layer of each crate in tenths, so that crates of one floor of the house that may use each other
-/// have an order too: `sem` stands on `ir`, `cpu` on `mmu`, the disk on its transport.
+/// have an order too: `event` stands on `arch`, `sem` on `ir`, `cpu` on `mmu`, the disk on its transport.
 const LAYERS: &[(&str, u32)] = &[
     ("vambrace-arch", 0),
-    ("vambrace-event", 0),
+    ("vambrace-event", 5),
     ("vambrace-ir", 10),
     ("vambrace-bus", 10),
     ("vambrace-sem", 15),

@@ -1,7 +1,9 @@
 //! Vambrace's tasks: `cargo xtask help` lists them.
 
 mod apt;
+mod bench;
 mod boot;
+mod boots;
 mod cpio;
 mod demo;
 mod guests;
@@ -11,6 +13,7 @@ mod licences;
 mod metadata;
 mod setup;
 mod shell;
+mod test;
 
 use std::process::ExitCode;
 
@@ -32,6 +35,12 @@ enum Task {
     Setup(setup::Args),
     /// Boot a guest to a shell, or through a fixed script.
     Demo(demo::Args),
+    /// Run every test that CI runs.
+    Test,
+    /// Boot every kernel on several numbers of CPUs.
+    Boots(boots::Args),
+    /// Measure Vambrace beside QEMU.
+    Bench(bench::Args),
     /// Check that dependencies between our crates point down.
     Layers,
     /// Check the licences of all dependencies.
@@ -53,6 +62,9 @@ fn run(task: Task) -> Result<()> {
         Task::Guests(args) => guests::run(&args),
         Task::Setup(args) => setup::run(&args),
         Task::Demo(args) => demo::run(&args),
+        Task::Test => test::run(),
+        Task::Boots(args) => boots::run(&args),
+        Task::Bench(args) => bench::run(&args),
         Task::Layers => layers::run(),
         Task::Licences => licences::run(),
     }

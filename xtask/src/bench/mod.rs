@@ -1,0 +1,165 @@
+//! `cargo xtask bench`: Vambrace beside QEMU on the same guest and host.
+//!
+//! A bench gives rows; a row holds what each machine took in each run. Runs of the two machines
+//! alternate, so that a slow spell of the host hits both; tables show medians.
+
+mod boot;
+mod programs;
+
+use anyhow::{Context, Result, bail};
+
+use crate::boot::{Boot, Echo, Machine, Outcome, build_vambrace};
+use crate::guests::{Guests, Kernel};
+use crate::setup::{self, Part};
+
+/// What can be measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Bench {
+    /// Boot of 6.1 to init and power-off.
+    Boot,
+    /// An integer loop in EL0.
+    Int,
+    /// getpid(2), with and without KPTI.
+    Getpid,
+}
+
+/// Arguments of `cargo xtask bench`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What to measure.
+    #[arg(value_enum, required = true)]
+    benches: Vec<Bench>,
+    /// Runs of each machine.
+    #[arg(long, default_value_t = 3)]
+    runs: usize,
+    /// The CPU that both machines present: cortex-a57 or neoverse-n1.
+    #[arg(long, default_value = "cortex-a57", value_parser = ["cortex-a57", "neoverse-n1"])]
+    cpu: String,
+}
+
+/// The kernel of all benches.
+const KERNEL: Kernel = Kernel::V6_1;
+
+/// Runs the task.
+pub fn run(args: &Args) -> Result<()> {
+    if args.runs == 0 {
+        bail!("--runs 0 measures nothing");
+    }
+    setup::ensure(&[Part::Guests, Part::QemuSystem])?;
+    if args.benches.iter().any(|bench| *bench != Bench::Boot) {
+        setup::ensure(&[Part::Cross])?;
+    }
+    let guests = Guests::prepare(&[KERNEL])?;
+    build_vambrace()?;
+    let lab = Lab { guests: &guests, runs: args.runs, cpu: cpu_name(&args.cpu) };
+    for bench in &args.benches {
+        let report = match bench {
+            Bench::Boot => boot::measure(&lab)?,
+            Bench::Int => programs::integer(&lab)?,
+            Bench::Getpid => programs::getpid(&lab)?,
+        };
+        report.print(args.runs);
+    }
+    Ok(())
+}
+
+fn cpu_name(name: &str) -> &'static str {
+    if name == "neoverse-n1" { "neoverse-n1" } else { "cortex-a57" }
+}
+
+/// What every bench needs.
+struct Lab<'a> {
+    guests: &'a Guests,
+    runs: usize,
+    cpu: &'static str,
+}
+
+impl Lab<'_> {
+    /// Alternating runs of `boot`; `value` takes the figure from a run that ended well.
+    fn alternate(&self, boot: &Boot, value: impl Fn(&Outcome) -> Result<f64>) -> Result<Pair> {
+        let mut pair = Pair::default();
+        for _ in 0..self.runs {
+            for machine in [Machine::Vambrace, Machine::Qemu] {
+                let outcome = boot.run(machine, Echo::Off)?;
+                let taken = outcome
+                    .expect_status(0)
+                    .and_then(|()| value(&outcome))
+                    .with_context(|| format!("a run on {} went wrong", machine.name()))?;
+                match machine {
+                    Machine::Vambrace => pair.ours.push(taken),
+                    Machine::Qemu => pair.qemus.push(taken),
+                }
+            }
+        }
+        Ok(pair)
+    }
+}
+
+/// Figures of all runs.
+#[derive(Debug, Default)]
+struct Pair {
+    ours: Vec<f64>,
+    qemus: Vec<f64>,
+}
+
+impl Pair {
+    fn map(&self, f: impl Fn(f64) -> f64 + Copy) -> Self {
+        Self { ours: self.ours.iter().copied().map(f).collect(), qemus: self.qemus.iter().copied().map(f).collect() }
+    }
+}
+
+/// One line of a table.
+struct Row {
+    name: String,
+    unit: &'static str,
+    pair: Pair,
+}
+
+/// A table and the sentences below it.
+struct Report {
+    rows: Vec<Row>,
+    notes: Vec<String>,
+}
+
+impl Report {
+    fn print(&self, runs: usize) {
+        println!("{:<28} {:>12} {:>12} {:>8}   (medians of {runs})", "bench", "vambrace", "qemu", "ratio");
+        for row in &self.rows {
+            let (ours, qemus) = (median(&row.pair.ours), median(&row.pair.qemus));
+            let name = format!("{} [{}]", row.name, row.unit);
+            println!("{name:<28} {ours:>12.3} {qemus:>12.3} {:>8.2}", ours / qemus);
+        }
+        for note in &self.notes {
+            println!("{note}");
+        }
+    }
+}
+
+/// Counts for division.
+#[expect(clippy::cast_precision_loss, reason = "counts of instructions stay below 2^53")]
+fn float(count: u64) -> f64 {
+    count as f64
+}
+
+/// The middle value; the mean of the two in the middle for an even number. 0 values give NaN.
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match (sorted.len(), sorted.len() / 2) {
+        (0, _) => f64::NAN,
+        (length, middle) if length % 2 == 1 => sorted[middle],
+        (_, middle) => f64::midpoint(sorted[middle - 1], sorted[middle]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians() {
+        assert!((median(&[3.0, 1.0, 2.0]) - 2.0).abs() < f64::EPSILON);
+        assert!((median(&[4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < f64::EPSILON);
+        assert!(median(&[]).is_nan());
+    }
+}

@@ -1,0 +1,262 @@
+//! `cargo xtask test`: every test that CI runs. The last line is `N passed, N failed`.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::boot::{self, Boot, Echo, Machine, Outcome};
+use crate::boots::expect_demo;
+use crate::guests::{Guests, Kernel};
+use crate::{setup, shell};
+
+/// The kernel that CI boots.
+const KERNEL: Kernel = Kernel::V6_1;
+
+/// Runs the task.
+pub fn run() -> Result<()> {
+    use setup::Part;
+    setup::ensure(&[Part::Guests, Part::Cross, Part::QemuUser, Part::Llvm])?;
+    let guests = Guests::prepare(&[KERNEL])?;
+    let mut tally = Tally::default();
+    cargo_tests(&mut tally)?;
+    boot::build_vambrace()?;
+    boots(&guests, &mut tally)?;
+    for failure in &tally.failures {
+        println!("failed: {failure}");
+    }
+    println!("{} passed, {} failed", tally.passed, tally.failed);
+    if tally.failed > 0 {
+        bail!("{} test(s) failed; they are named above", tally.failed);
+    }
+    Ok(())
+}
+
+#[derive(Debug, Default)]
+struct Tally {
+    passed: u64,
+    failed: u64,
+    failures: Vec<String>,
+}
+
+impl Tally {
+    fn add(&mut self, counts: Counts, what: &str) {
+        self.passed += counts.passed;
+        self.failed += counts.failed;
+        if counts.failed > 0 {
+            self.failures.push(format!("{} in `{what}`", counts.failed));
+        }
+    }
+
+    fn check(&mut self, name: &str, test: impl FnOnce() -> Result<()>) {
+        let started = Instant::now();
+        let verdict = test();
+        let seconds = started.elapsed().as_secs_f64();
+        match verdict {
+            Ok(()) => {
+                println!("test {name} ... ok ({seconds:.1} s)");
+                self.passed += 1;
+            }
+            Err(error) => {
+                println!("test {name} ... FAILED ({seconds:.1} s)\n{error:#}");
+                self.failed += 1;
+                self.failures.push(name.to_owned());
+            }
+        }
+    }
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+}
+
+fn cargo_tests(tally: &mut Tally) -> Result<()> {
+    if shell::which("cargo-nextest").is_some() {
+        let mut nextest = shell::cargo();
+        nextest.args(["nextest", "run", "--workspace", "--no-fail-fast", "--no-tests=pass"]);
+        counted(tally, nextest)?;
+        // nextest leaves out documentation tests.
+        let mut doc = shell::cargo();
+        doc.args(["test", "--workspace", "--doc", "--no-fail-fast"]);
+        counted(tally, doc)
+    } else {
+        let mut test = shell::cargo();
+        test.args(["test", "--workspace", "--no-fail-fast"]);
+        counted(tally, test)
+    }
+}
+
+/// Runs a test command, passes its output on and adds up the summaries in it.
+fn counted(tally: &mut Tally, mut command: Command) -> Result<()> {
+    let line = shell::display(&command);
+    println!("{line}");
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start `{line}`"))?;
+    let stdout = child.stdout.take().context("no pipe")?;
+    let stderr = child.stderr.take().context("no pipe")?;
+    // nextest reports on stderr, cargo's own harness on stdout.
+    let other = std::thread::spawn(move || read_counts(BufReader::new(stderr), |line| eprintln!("{line}")));
+    let mut counts = read_counts(BufReader::new(stdout), |line| println!("{line}"));
+    let more = other.join().unwrap_or_default();
+    counts.passed += more.passed;
+    counts.failed += more.failed;
+    let status = child.wait()?;
+    if !status.success() && counts.failed == 0 {
+        // It did not come to tests: does not compile, or a test program died.
+        tally.failed += 1;
+        tally.failures.push(format!("`{line}` ({status})"));
+    }
+    tally.add(counts, &line);
+    Ok(())
+}
+
+fn read_counts(reader: impl BufRead, mut show: impl FnMut(&str)) -> Counts {
+    let mut counts = Counts::default();
+    for line in reader.lines().map_while(Result::ok) {
+        show(&line);
+        if let Some(found) = summary(&line) {
+            counts.passed += found.passed;
+            counts.failed += found.failed;
+        }
+    }
+    counts
+}
+
+/// `Summary [ 1.2s] 5 tests run: 3 passed, 2 failed, 0 skipped` of nextest, or
+/// `test result: ok. 3 passed; 0 failed; ...` of cargo's harness.
+fn summary(line: &str) -> Option<Counts> {
+    let line = line.trim_start();
+    let is_summary = line.starts_with("test result: ") || (line.starts_with("Summary [") && line.contains("run: "));
+    if !is_summary {
+        return None;
+    }
+    let words: Vec<&str> = line.split([' ', ',', ';']).filter(|word| !word.is_empty()).collect();
+    let before = |label: &str| -> u64 {
+        words.windows(2).filter(|pair| pair[1] == label).filter_map(|pair| pair[0].parse::<u64>().ok()).sum()
+    };
+    // "timed out" and "exec failed" are nextest's further kinds of failure.
+    let failed = before("failed") + before("timed") + before("exec");
+    Some(Counts { passed: before("passed"), failed })
+}
+
+fn boots(guests: &Guests, tally: &mut Tally) -> Result<()> {
+    for cpus in [1, 4] {
+        tally.check(&format!("boot {KERNEL} on {cpus} CPU(s)"), || {
+            let mut boot = Boot::new(guests, KERNEL, "vambrace.batch=demo");
+            boot.cpus = cpus;
+            expect_demo(&boot.run(Machine::Vambrace, Echo::Off)?, cpus)
+        });
+    }
+    tally.check(&format!("reset of {KERNEL} ends with exit status 3"), || {
+        let outcome = Boot::new(guests, KERNEL, "vambrace.batch=reboot").run(Machine::Vambrace, Echo::Off)?;
+        outcome.expect_line("vambrace-batch: reboot: now")?;
+        outcome.expect_status(3)
+    });
+    let disk = boot::scratch("disk.img")?;
+    tally.check(&format!("{KERNEL} reads and writes a disk"), || disk_test(guests, &disk));
+    tally.check(&format!("two runs of {KERNEL} on 4 CPUs are the same"), || same_twice(guests));
+    Ok(())
+}
+
+/// The guest's own check of what it wrote, and ours of what came down to the file.
+fn disk_test(guests: &Guests, disk: &Path) -> Result<()> {
+    const SIZE: usize = 4 << 20;
+    // As in batch/disk.sh.
+    const WRITTEN_AT: usize = 64 * 4096;
+    fs::write(disk, vec![0; SIZE])?;
+    let mut boot = Boot::new(guests, KERNEL, "vambrace.batch=disk");
+    boot.disk = Some(disk.to_path_buf());
+    let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
+    outcome.expect_status(0)?;
+    outcome.expect_line(&format!("disk: sectors {} ro 0", SIZE / 512))?;
+    outcome.expect_line("vambrace-batch: disk: status 0")?;
+    let after = fs::read(disk)?;
+    if after.len() != SIZE {
+        bail!("the disk's file was {SIZE} bytes long, now {}", after.len());
+    }
+    if after.get(WRITTEN_AT..WRITTEN_AT + 4) != Some(b"\x7fELF") {
+        bail!("what the guest wrote is not in the disk's file");
+    }
+    Ok(())
+}
+
+fn same_twice(guests: &Guests) -> Result<()> {
+    let one_run = |name: &str| -> Result<(Outcome, String)> {
+        let stats = boot::scratch(name)?;
+        let mut boot = Boot::new(guests, KERNEL, "vambrace.batch=demo");
+        boot.cpus = 4;
+        boot.stats = Some(stats.clone());
+        let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
+        expect_demo(&outcome, 4)?;
+        boot::instructions(&stats)?;
+        Ok((outcome, fs::read_to_string(&stats)?))
+    };
+    let (first, first_stats) = one_run("first.json")?;
+    let (second, second_stats) = one_run("second.json")?;
+    if first.bytes != second.bytes {
+        bail!("the consoles differ\nfirst:\n{}second:\n{}", first.report(), second.report());
+    }
+    let (left, right) = (without_host(&first_stats), without_host(&second_stats));
+    if left != right {
+        bail!("the statistics differ: {}", first_difference(&left, &right));
+    }
+    Ok(())
+}
+
+/// The text without the members whose name begins with `host_`, which are the host's business.
+fn without_host(json: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = json;
+    while let Some(at) = rest.find("\"host_") {
+        kept.push_str(&rest[..at]);
+        let member = &rest[at..];
+        rest = &member[member.find([',', '}', '\n']).unwrap_or(member.len())..];
+    }
+    kept.push_str(rest);
+    kept
+}
+
+fn first_difference(left: &str, right: &str) -> String {
+    let at = left.bytes().zip(right.bytes()).take_while(|(l, r)| l == r).count();
+    let around = |text: &str| {
+        let bytes = text.as_bytes();
+        let window = &bytes[at.saturating_sub(60)..bytes.len().min(at + 40)];
+        String::from_utf8_lossy(window).into_owned()
+    };
+    format!("at byte {at}:\n  {}\n  {}", around(left), around(right))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summaries_of_both_harnesses() {
+        let nextest = "     Summary [   0.011s] 7 tests run: 4 passed, 2 failed, 1 timed out, 3 skipped";
+        assert_eq!(summary(nextest), Some(Counts { passed: 4, failed: 3 }));
+        let flaky = "     Summary [   0.011s] 2/3 tests run: 2 passed (1 slow), 0 skipped";
+        assert_eq!(summary(flaky), Some(Counts { passed: 2, failed: 0 }));
+        let cargo = "test result: FAILED. 3 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out";
+        assert_eq!(summary(cargo), Some(Counts { passed: 3, failed: 1 }));
+        assert_eq!(summary("5 passed, 5 failed"), None);
+    }
+
+    #[test]
+    fn host_members_do_not_count() {
+        let one = "{\"insns\":5,\"host_seconds\":1.25,\"idle\":2}";
+        let two = "{\"insns\":5,\"host_seconds\":9.5e-1,\"idle\":2}";
+        assert_eq!(without_host(one), without_host(two));
+        assert_ne!(without_host(one), without_host(&two.replace("2}", "3}")));
+        let last = "{\n  \"insns\": 5,\n  \"host_seconds\": 1.0\n}\n";
+        assert_eq!(without_host(last), "{\n  \"insns\": 5,\n  \n}\n");
+    }
+}
