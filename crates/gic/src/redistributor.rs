@@ -1,0 +1,129 @@
+//! The redistributors' frames (IHI 0069, §12.10 and §12.11).
+
+use core::ops::Range;
+
+use bus::{Device, DeviceFault, MmioAccess, Size};
+
+use crate::Gic;
+use crate::spec::{
+    Access, IIDR, REDIST_PIDR0, REDIST_STRIDE, REDISTRIBUTOR, RedistReg, find, gicr_ctlr, gicr_typer, id_register,
+    statusr, waker,
+};
+use crate::state::{Sleep, State};
+
+/// A contiguous region of redistributors as a device: [`REDIST_STRIDE`] bytes a PE.
+pub struct Redistributors {
+    gic: Gic,
+    pes: Range<usize>,
+    name: String,
+}
+
+impl Redistributors {
+    pub(crate) fn new(gic: Gic, pes: Range<usize>) -> Self {
+        let name = format!("gic-redistributors[{}..{}]", pes.start, pes.end);
+        Self { gic, pes, name }
+    }
+
+    /// Size of the window in bytes.
+    pub fn window(&self) -> u64 {
+        self.pes.len() as u64 * REDIST_STRIDE
+    }
+
+    /// The PE whose frames hold `offset`, and the offset in them.
+    fn decode(&self, offset: u64) -> Option<(usize, u64)> {
+        let pe = self.pes.start + (offset / REDIST_STRIDE) as usize;
+        self.pes.contains(&pe).then_some((pe, offset % REDIST_STRIDE))
+    }
+}
+
+impl Device for Redistributors {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn read(&mut self, access: MmioAccess) -> Result<u64, DeviceFault> {
+        let (pe, offset) = self.decode(access.offset).ok_or(DeviceFault)?;
+        let last = if pe + 1 == self.pes.end { gicr_typer::LAST } else { 0 };
+        Ok(self.gic.with(|state| read(state, pe, offset, access.size, last)))
+    }
+    fn write(&mut self, access: MmioAccess, value: u64) -> Result<(), DeviceFault> {
+        let (pe, offset) = self.decode(access.offset).ok_or(DeviceFault)?;
+        self.gic.with(|state| write(state, pe, offset, access.size, value));
+        Ok(())
+    }
+    fn hash(&self, hasher: &mut dyn core::hash::Hasher) {
+        self.gic.with(|state| state.hash_pes(self.pes.clone(), hasher));
+    }
+}
+
+fn read(state: &mut State, index: usize, offset: u64, size: Size, last: u64) -> u64 {
+    let pe = &mut state.pes[index];
+    let Some(block) = find(REDISTRIBUTOR, offset) else {
+        pe.status |= statusr::RRD;
+        return 0;
+    };
+    if !block.width.admits(size) {
+        return 0;
+    }
+    let at = offset - block.offset;
+    match block.reg {
+        RedistReg::Ctlr => pe.ctlr.into(),
+        RedistReg::Iidr => IIDR.into(),
+        RedistReg::Typer => {
+            let typer = u64::from(pe.affinity) << gicr_typer::AFFINITY_SHIFT
+                | (index as u64) << gicr_typer::NUMBER_SHIFT
+                | gicr_typer::DPGS
+                | last;
+            typer >> (8 * at)
+        }
+        RedistReg::Status => pe.status.into(),
+        // The handshake with the PE is immediate, so both bits always agree.
+        RedistReg::Waker => match pe.sleep {
+            Sleep::Asleep => u64::from(waker::PROCESSOR_SLEEP | waker::CHILDREN_ASLEEP),
+            Sleep::Awake => 0,
+        },
+        RedistReg::Id => id_register(offset, REDIST_PIDR0).into(),
+        RedistReg::Int(reg) => pe.bank.read(reg, at, size),
+        RedistReg::Raz => 0,
+    }
+}
+
+fn write(state: &mut State, index: usize, offset: u64, size: Size, value: u64) {
+    let pe = &mut state.pes[index];
+    let Some(block) = find(REDISTRIBUTOR, offset) else {
+        pe.status |= statusr::WRD;
+        return;
+    };
+    if !block.width.admits(size) {
+        return;
+    }
+    if block.access == Access::Ro {
+        pe.status |= statusr::WROD;
+        return;
+    }
+    match block.reg {
+        RedistReg::Ctlr => {
+            pe.ctlr = value as u32 & gicr_ctlr::WRITABLE;
+            state.choose_takers();
+        }
+        RedistReg::Status => pe.status &= !(value as u32),
+        RedistReg::Waker => {
+            let sleep = if value as u32 & waker::PROCESSOR_SLEEP == 0 { Sleep::Awake } else { Sleep::Asleep };
+            state.set_sleep(index, sleep);
+        }
+        RedistReg::Int(reg) => {
+            if pe.bank.write(reg, offset - block.offset, size, value) != 0 {
+                state.touch(index);
+            }
+        }
+        RedistReg::Iidr | RedistReg::Typer | RedistReg::Id | RedistReg::Raz => {}
+    }
+}
+
+impl State {
+    /// PE `index` goes to sleep or wakes.
+    pub fn set_sleep(&mut self, index: usize, sleep: Sleep) {
+        self.pes[index].sleep = sleep;
+        self.touch(index);
+        self.choose_takers();
+    }
+}
