@@ -3,8 +3,12 @@
 #![cfg_attr(not(test), no_std)]
 
 pub mod addr;
+pub mod descriptor;
 pub mod el;
+pub mod esr;
 pub mod feature;
+pub mod field;
+pub mod pstate;
 pub mod sysreg;
 
 pub use addr::{Ipa, Pa, Va};
