@@ -13,7 +13,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::shell;
-pub use sources::Mirror;
+pub use sources::{MIRROR_VARIABLE, Mirror};
 
 /// What the index says about one package.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -51,7 +51,9 @@ fn main() -> ExitCode {
     match run(Cli::parse().task) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            if !error.is::<test::Reported>() {
+                eprintln!("error: {error:#}");
+            }
             ExitCode::FAILURE
         }
     }

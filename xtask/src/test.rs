@@ -30,10 +30,15 @@ pub fn run() -> Result<()> {
     }
     println!("{} passed, {} failed", tally.passed, tally.failed);
     if tally.failed > 0 {
-        bail!("{} test(s) failed; they are named above", tally.failed);
+        return Err(Reported.into());
     }
     Ok(())
 }
+
+/// The failures are printed, and the tally has to stay the last line: nothing more to say.
+#[derive(Debug, thiserror::Error)]
+#[error("tests failed; they are named above")]
+pub struct Reported;
 
 #[derive(Debug, Default)]
 struct Tally {
@@ -96,6 +101,8 @@ fn counted(tally: &mut Tally, mut command: Command) -> Result<()> {
     let line = shell::display(&command);
     println!("{line}");
     let mut child = command
+        // Colours would stand in the summaries.
+        .env("CARGO_TERM_COLOR", "never")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::apt::{Mirror, Package, Repository};
+use crate::apt::{MIRROR_VARIABLE, Mirror, Package, Repository};
 use crate::{image, shell};
 pub use initramfs::File;
 
@@ -287,7 +287,13 @@ impl Fetcher {
         }
         match best {
             Some(found) => Ok(found),
-            None => bail!("{package} is in none of {}:\n{}", suites.join(", "), misses.join("\n")),
+            None => bail!(
+                "{package} is in none of {}; check the network and the system's apt sources, or \
+                 set {MIRROR_VARIABLE} to another Debian mirror, or {GUESTS_VARIABLE} to a \
+                 directory that has the guests already:\n{}",
+                suites.join(", "),
+                misses.join("\n")
+            ),
         }
     }
 
