@@ -58,7 +58,7 @@ macro_rules! scalar {
             }
             // SAFETY: offset + N <= len, so the N bytes lie inside the mapping.
             let p = unsafe { self.base.add(offset as usize) };
-            let v = if offset & (N - 1) == 0 {
+            let v = if offset.is_multiple_of(N) {
                 // SAFETY: in bounds as above, aligned by the test (the mapping is page-aligned).
                 unsafe { <$atomic>::from_ptr(p.cast()) }.load(Relaxed)
             } else {
@@ -79,7 +79,7 @@ macro_rules! scalar {
             }
             // SAFETY: offset + N <= len, so the N bytes lie inside the mapping.
             let p = unsafe { self.base.add(offset as usize) };
-            if offset & (N - 1) == 0 {
+            if offset.is_multiple_of(N) {
                 // SAFETY: in bounds as above, aligned by the test (the mapping is page-aligned).
                 unsafe { <$atomic>::from_ptr(p.cast()) }.store(value.to_le(), Relaxed);
             } else {
@@ -218,6 +218,7 @@ impl Ram {
     }
 
     /// Folds the contents into `state`, skipping zero pages, so that untouched RAM costs no commit.
+    #[expect(clippy::should_implement_trait, reason = "not a key: a digest of all state")]
     pub fn hash(&self, state: &mut dyn core::hash::Hasher) {
         let resident = self.resident_pages();
         let mut page = [0u8; CODE_PAGE as usize];
