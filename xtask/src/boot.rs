@@ -40,6 +40,24 @@ pub enum Echo {
     Off,
 }
 
+/// Whether the guest may write to a disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// It may.
+    ReadWrite,
+    /// It may not.
+    ReadOnly,
+}
+
+/// A raw file as a virtio disk.
+#[derive(Debug, Clone)]
+pub struct Disk {
+    /// The file.
+    pub path: PathBuf,
+    /// What the guest may do.
+    pub access: Access,
+}
+
 /// What to run.
 #[derive(Debug, Clone)]
 pub struct Boot {
@@ -51,7 +69,7 @@ pub struct Boot {
     /// A preset that both machines know; `None`: each one's own default.
     pub cpu: Option<&'static str>,
     /// A virtio disk.
-    pub disk: Option<PathBuf>,
+    pub disk: Option<Disk>,
     /// Where Vambrace writes its statistics: `-` or a file.
     pub stats: Option<PathBuf>,
     /// The run is killed after this.
@@ -99,7 +117,11 @@ impl Boot {
             command.args(["--cpu", cpu]);
         }
         if let Some(disk) = &self.disk {
-            command.arg("--disk").arg(disk);
+            let mut value = disk.path.clone().into_os_string();
+            if disk.access == Access::ReadOnly {
+                value.push(",ro");
+            }
+            command.arg("--disk").arg(value);
         }
         if let Some(stats) = &self.stats {
             command.arg("--stats").arg(stats);
@@ -115,7 +137,9 @@ impl Boot {
         command.arg("-kernel").arg(&self.kernel).arg("-initrd").arg(&self.initrd);
         command.args(["-append", &self.append]);
         if let Some(disk) = &self.disk {
-            let drive = format!("if=none,id=disk,format=raw,file={}", disk.display());
+            let readonly = if disk.access == Access::ReadOnly { "on" } else { "off" };
+            let path = disk.path.display();
+            let drive = format!("if=none,id=disk,format=raw,readonly={readonly},file={path}");
             command.args(["-drive", &drive, "-device", "virtio-blk-device,drive=disk"]);
         }
         command

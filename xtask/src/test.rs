@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::boot::{self, Boot, Echo, Machine, Outcome};
+use crate::boot::{self, Access, Boot, Disk, Echo, Machine, Outcome};
 use crate::boots::expect_demo;
 use crate::guests::{Guests, Kernel};
 use crate::{setup, shell};
@@ -169,31 +169,47 @@ fn boots(guests: &Guests, tally: &mut Tally) -> Result<()> {
         outcome.expect_status(3)
     });
     let disk = boot::scratch("disk.img")?;
-    tally.check(&format!("{KERNEL} reads and writes a disk"), || disk_test(guests, &disk));
+    tally.check(&format!("{KERNEL} reads and writes a disk"), || writable_disk(guests, &disk));
+    tally.check(&format!("{KERNEL} cannot write to a read-only disk"), || read_only_disk(guests, &disk));
     tally.check(&format!("two runs of {KERNEL} on 4 CPUs are the same"), || same_twice(guests));
     Ok(())
 }
 
+const DISK_SIZE: usize = 4 << 20;
+
 /// The guest's own check of what it wrote, and ours of what came down to the file.
-fn disk_test(guests: &Guests, disk: &Path) -> Result<()> {
-    const SIZE: usize = 4 << 20;
+fn writable_disk(guests: &Guests, disk: &Path) -> Result<()> {
     // As in batch/disk.sh.
     const WRITTEN_AT: usize = 64 * 4096;
-    fs::write(disk, vec![0; SIZE])?;
-    let mut boot = Boot::new(guests, KERNEL, "vambrace.batch=disk");
-    boot.disk = Some(disk.to_path_buf());
-    let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
-    outcome.expect_status(0)?;
-    outcome.expect_line(&format!("disk: sectors {} ro 0", SIZE / 512))?;
-    outcome.expect_line("vambrace-batch: disk: status 0")?;
+    fs::write(disk, vec![0; DISK_SIZE])?;
+    disk_boot(guests, disk, Access::ReadWrite)?.expect_line(&format!("disk: sectors {} ro 0", DISK_SIZE / 512))?;
     let after = fs::read(disk)?;
-    if after.len() != SIZE {
-        bail!("the disk's file was {SIZE} bytes long, now {}", after.len());
+    if after.len() != DISK_SIZE {
+        bail!("the disk's file was {DISK_SIZE} bytes long, now {}", after.len());
     }
     if after.get(WRITTEN_AT..WRITTEN_AT + 4) != Some(b"\x7fELF") {
         bail!("what the guest wrote is not in the disk's file");
     }
     Ok(())
+}
+
+fn read_only_disk(guests: &Guests, disk: &Path) -> Result<()> {
+    let before = vec![0x5a; DISK_SIZE];
+    fs::write(disk, &before)?;
+    disk_boot(guests, disk, Access::ReadOnly)?.expect_line(&format!("disk: sectors {} ro 1", DISK_SIZE / 512))?;
+    if fs::read(disk)? != before {
+        bail!("the guest changed the file of a read-only disk");
+    }
+    Ok(())
+}
+
+fn disk_boot(guests: &Guests, disk: &Path, access: Access) -> Result<Outcome> {
+    let mut boot = Boot::new(guests, KERNEL, "vambrace.batch=disk");
+    boot.disk = Some(Disk { path: disk.to_path_buf(), access });
+    let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
+    outcome.expect_status(0)?;
+    outcome.expect_line("vambrace-batch: disk: status 0")?;
+    Ok(outcome)
 }
 
 fn same_twice(guests: &Guests) -> Result<()> {
