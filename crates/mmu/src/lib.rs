@@ -1,1 +1,42 @@
-//! TODO
+//! Address translation: registers -> typed configuration ([`Stage1`]) -> [`walk()`] -> attributes and
+//! [`permissions`] -> [`Fault`]. The architectural [`tlb`] and the host-pointer cache derived from it ([`fast`])
+//! stand apart.
+//!
+//! What a PE does for one access that its [`FastCache`] does not know:
+//! [`translate`] (range checks, TLB, walk, permissions), then [`permissions::rights`] and [`FastCache::fill`].
+//!
+//! Invariants:
+//! - every slot of the fast cache is covered by an entry of the TLB (or translation is off), so every function that
+//!   removes TLB entries reports them, and the caller hands each to [`FastCache::invalidate_range`];
+//! - faulting descriptors are never cached (the manual: entries that cause a Translation, Address size or Access
+//!   flag fault are not held in a TLB).
+
+pub mod access;
+pub mod attr;
+pub mod contexts;
+pub mod entry;
+pub mod fast;
+pub mod fault;
+pub mod memory;
+pub mod par;
+pub mod permissions;
+pub mod stage1;
+pub mod tlb;
+pub mod tlbi;
+mod translate;
+pub mod walk;
+
+pub use access::{Access, AccessKind, PanState, Privilege, Rights};
+pub use attr::{MemAttr, MemType, Shareability};
+pub use contexts::{Admission, Contexts, CtxId, CtxPair};
+pub use entry::{Caching, Contiguous, Dirty, Entry, Guarded, Perms, Scope};
+pub use fast::FastCache;
+pub use fault::{Direction, Fault, FaultKind, Stage, Stage2Cause};
+pub use memory::{Endian, ExternalAbort, TableMemory};
+pub use par::par_value;
+pub use permissions::Outcome;
+pub use stage1::{Granule, GranuleSupport, Half, HwUpdate, Input, MmuFeatures, NtPolicy, Regime, Regs, Stage1, Switch};
+pub use tlb::{Key, Tlb};
+pub use tlbi::{AsidMatch, Broadcast, Levels, Origin, TlbiOp, TlbiSupport, TlbiTarget, Ttl, VmidMatch};
+pub use translate::{Source, Translated, translate};
+pub use walk::walk;
