@@ -6,6 +6,7 @@
 // A body's type is the same for all, whether or not it can stop.
 #![allow(clippy::unnecessary_wraps)]
 
+pub mod base;
 pub mod decode;
 #[cfg(any(test, feature = "testing"))]
 pub mod eval;
@@ -15,8 +16,6 @@ pub mod pattern;
 pub mod spec;
 pub mod system;
 pub mod word;
-
-mod addsub_imm;
 
 pub use decode::{Decoder, InsnId};
 pub use insn::{Insn, Reg};

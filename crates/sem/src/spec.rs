@@ -42,11 +42,11 @@ pub fn not_done<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
     m.not_done(i)
 }
 
-/// One class's table: `NAME "pattern" [FEATURE] [flow] [prepare] => function;` where FEATURE is `-` or a `Feature`,
-/// and flow is `next` or `end`.
+/// One class's table: `NAME "pattern" FEATURE flow prepare => function;` where FEATURE is `-` or a `Feature`, flow is
+/// `next` or `end`, and prepare and function are paths, with generic arguments where they have any.
 #[macro_export]
 macro_rules! encodings {
-    ($($name:ident $pattern:literal $feature:tt $flow:ident $prepare:ident => $run:expr;)*) => {
+    ($($name:ident $pattern:literal $feature:tt $flow:ident $prepare:path => $run:expr;)*) => {
         /// The encodings of this class.
         #[must_use]
         pub fn specs<M: $crate::machine::Machine>() -> &'static [$crate::spec::Spec<M>] {
@@ -90,5 +90,6 @@ macro_rules! flow_of {
 /// the same for every `M`.
 #[must_use]
 pub fn specs<M: Machine>() -> Vec<&'static Spec<M>> {
-    [crate::addsub_imm::specs::<M>()].into_iter().flatten().collect()
+    let classes = [crate::base::classes::<M>()];
+    classes.into_iter().flatten().flatten().collect()
 }

@@ -1,0 +1,46 @@
+//! Loads and stores of general-purpose registers.
+
+use crate::machine::Machine;
+use crate::spec::Spec;
+
+pub mod address;
+pub mod transfer;
+
+mod atomic;
+mod compare_swap;
+mod exclusive;
+mod literal;
+mod ls64;
+mod mops;
+mod ordered;
+mod pair;
+mod pauth;
+mod post_index;
+mod pre_index;
+mod register_offset;
+mod tags;
+mod unprivileged;
+mod unscaled;
+mod unsigned_offset;
+
+/// The classes' tables.
+pub(crate) fn classes<M: Machine>() -> Vec<&'static [Spec<M>]> {
+    vec![
+        unsigned_offset::specs(),
+        unscaled::specs(),
+        pre_index::specs(),
+        post_index::specs(),
+        register_offset::specs(),
+        unprivileged::specs(),
+        literal::specs(),
+        pair::specs(),
+        exclusive::specs(),
+        ordered::specs(),
+        compare_swap::specs(),
+        atomic::specs(),
+        pauth::specs(),
+        tags::specs(),
+        mops::specs(),
+        ls64::specs(),
+    ]
+}
