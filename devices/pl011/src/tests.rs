@@ -170,6 +170,7 @@ fn input_waits_for_a_listener() {
     bench.write(LCR_H, 0);
     assert_eq!((bench.read(RIS) & (int::RX | int::RT), bench.input.waiting()), (0, 11));
     // Polling, without any set-up.
+    bench.write(DR, 0);
     let polls = (0..100).take_while(|_| bench.read(FR) & fr::RXFE != 0).count();
     assert_eq!(polls as u32, POLLS);
     let mut bytes = vec![];
