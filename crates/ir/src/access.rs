@@ -39,6 +39,11 @@ pub struct Access {
 }
 
 impl Access {
+    /// The size in bytes.
+    #[must_use]
+    pub const fn bytes(self) -> u32 {
+        1 << self.log2
+    }
     /// A plain access of 1 << `log2` bytes.
     #[must_use]
     pub const fn plain(log2: u32) -> Self {

@@ -56,6 +56,24 @@ impl<M: Machine> Decoder<M> {
         Self { lines, buckets, order }
     }
 
+    /// The line of an encoding that this decoder gave.
+    #[must_use]
+    pub fn spec(&self, InsnId(line): InsnId) -> &'static Spec<M> {
+        self.lines[usize::from(line)]
+    }
+
+    /// How many lines there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Are there none?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
     /// The encoding of `word`, or `None` where no line matches: it is unallocated, thus UNDEFINED.
     #[must_use]
     pub fn decode(&self, word: u32) -> Option<(InsnId, &'static Spec<M>)> {

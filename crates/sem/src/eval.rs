@@ -210,10 +210,6 @@ impl Flat {
     }
 }
 
-const fn bytes(access: Access) -> u32 {
-    1 << access.log2
-}
-
 impl Machine for Flat {
     type Word = u64;
     type Quad = u128;
@@ -289,10 +285,10 @@ impl Machine for Flat {
     }
 
     fn load(&mut self, address: u64, access: Access) -> Result<u64, Stop> {
-        self.memory.read(address, bytes(access)).map(|value| value as u64)
+        self.memory.read(address, access.bytes()).map(|value| value as u64)
     }
     fn store(&mut self, address: u64, value: u64, access: Access) -> Done<Self> {
-        self.memory.write(address, bytes(access), u128::from(value))
+        self.memory.write(address, access.bytes(), u128::from(value))
     }
     fn load_quad(&mut self, address: u64, _access: Access) -> Result<u128, Stop> {
         self.memory.read(address, 16)
@@ -302,16 +298,16 @@ impl Machine for Flat {
     }
     fn load_exclusive(&mut self, address: u64, access: Access) -> Result<u64, Stop> {
         let value = self.load(address, access)?;
-        self.monitor = Some((address, bytes(access)));
+        self.monitor = Some((address, access.bytes()));
         Ok(value)
     }
     fn load_exclusive_pair(&mut self, address: u64, access: Access) -> Result<(u64, u64), Stop> {
-        let both = self.memory.read(address, 2 * bytes(access))?;
-        self.monitor = Some((address, 2 * bytes(access)));
+        let both = self.memory.read(address, 2 * access.bytes())?;
+        self.monitor = Some((address, 2 * access.bytes()));
         Ok(split(both, access))
     }
     fn store_exclusive(&mut self, address: u64, value: u64, access: Access) -> Result<u64, Stop> {
-        if self.monitor != Some((address, bytes(access))) {
+        if self.monitor != Some((address, access.bytes())) {
             self.monitor = None;
             return Ok(1);
         }
@@ -320,11 +316,11 @@ impl Machine for Flat {
         Ok(0)
     }
     fn store_exclusive_pair(&mut self, address: u64, values: (u64, u64), access: Access) -> Result<u64, Stop> {
-        if self.monitor != Some((address, 2 * bytes(access))) {
+        if self.monitor != Some((address, 2 * access.bytes())) {
             self.monitor = None;
             return Ok(1);
         }
-        self.memory.write(address, 2 * bytes(access), join(values, access))?;
+        self.memory.write(address, 2 * access.bytes(), join(values, access))?;
         self.monitor = None;
         Ok(0)
     }
@@ -335,7 +331,7 @@ impl Machine for Flat {
     }
     fn compare_swap(&mut self, address: u64, expected: u64, new: u64, access: Access) -> Result<u64, Stop> {
         let old = self.load(address, access)?;
-        if old == expected.zext(8 * bytes(access)) {
+        if old == expected.zext(8 * access.bytes()) {
             self.store(address, new, access)?;
         }
         Ok(old)
@@ -347,9 +343,9 @@ impl Machine for Flat {
         new: (u64, u64),
         access: Access,
     ) -> Result<(u64, u64), Stop> {
-        let old = self.memory.read(address, 2 * bytes(access))?;
+        let old = self.memory.read(address, 2 * access.bytes())?;
         if old == join(expected, access) {
-            self.memory.write(address, 2 * bytes(access), join(new, access))?;
+            self.memory.write(address, 2 * access.bytes(), join(new, access))?;
         }
         Ok(split(old, access))
     }
@@ -395,12 +391,12 @@ impl Machine for Flat {
 
 /// Two elements of `access`'s size; the first is at the lower address.
 fn split(both: u128, access: Access) -> (u64, u64) {
-    let bits = 8 * bytes(access);
+    let bits = 8 * access.bytes();
     ((both as u64).zext(bits), ((both >> bits) as u64).zext(bits))
 }
 
 fn join((first, second): (u64, u64), access: Access) -> u128 {
-    let bits = 8 * bytes(access);
+    let bits = 8 * access.bytes();
     u128::from(first.zext(bits)) | u128::from(second.zext(bits)) << bits
 }
 

@@ -10,12 +10,19 @@ pub mod base;
 pub mod decode;
 #[cfg(any(test, feature = "testing"))]
 pub mod eval;
+pub mod footprint;
 pub mod insn;
+pub mod lift;
 pub mod machine;
 pub mod pattern;
 pub mod spec;
 pub mod system;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod word;
+
+#[cfg(test)]
+mod readings;
 
 pub use decode::{Decoder, InsnId};
 pub use insn::{Insn, Reg};
