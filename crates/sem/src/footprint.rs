@@ -484,8 +484,11 @@ impl Machine for Footprint {
         self.system.push(op);
         match op {
             System::Mrs(register) => place_of(register).into_iter().for_each(|place| self.reads.add(place)),
-            // The current stack pointer becomes another one.
-            System::Msr(SPSEL) | System::MsrImmediate(PstateField::SpSel, _) => self.writes.add(Place::Sp),
+            // The current stack pointer becomes another one, or stays.
+            System::Msr(SPSEL) | System::MsrImmediate(PstateField::SpSel, _) => {
+                self.reads.add(Place::Sp);
+                self.writes.add(Place::Sp);
+            }
             System::Msr(register) => place_of(register).into_iter().for_each(|place| self.writes.add(place)),
             System::MsrImmediate(PstateField::Cfinv | PstateField::Xaflag | PstateField::Axflag, _) => {
                 self.reads.add(Place::Nzcv);

@@ -286,12 +286,12 @@ fn every_line_has_words() {
 
 #[test]
 fn readings_agree_on_every_line() {
-    for_every_line(200, single);
+    for_every_line(400, single);
 }
 
 #[test]
 fn readings_agree_on_blocks() {
-    for_every_line(20, |rng, line| {
+    for_every_line(40, |rng, line| {
         let mut case = single(rng, line)?;
         let length = 2 + rng.below(5);
         case.insns.clear();
