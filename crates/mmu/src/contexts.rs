@@ -20,10 +20,11 @@ const SLOTS: usize = 2048;
 pub struct CtxId(u16);
 
 impl CtxId {
-    /// An id of the caller's own making, `n` 1 to 4095 (tests, measurements). Others come from [`Contexts`].
+    /// An id of the caller's own making (tests, measurements); `None` unless `n` is 1 to 4095. Others come from
+    /// [`Contexts`].
     #[must_use]
-    pub const fn from_raw(n: u16) -> Self {
-        Self(n & 0xfff)
+    pub const fn from_raw(n: u16) -> Option<Self> {
+        if n == 0 || n > 0xfff { None } else { Some(Self(n)) }
     }
     /// The number.
     #[inline(always)]

@@ -96,6 +96,9 @@ pub struct Origin {
     pub regime: Regime,
     /// The current VMID; 0 without EL2.
     pub vmid: u16,
+    /// 16-bit ASIDs; with 8 bits, the upper half of an operand's ASID is RES0 and ignored. (Where a PE has 16 bits but
+    /// TCR selects 8, the manual has software write zeros there.)
+    pub asid16: crate::Switch,
     /// FEAT_TTL: is bits \[47:44\] of the operand a hint?
     pub ttl: crate::Switch,
     /// The DS bit of the regime's TCR (and FEAT_LPA2): range operands are in units of 64 KiB then.
@@ -155,7 +158,7 @@ impl TlbiOp {
         if origin.support < needs {
             return None;
         }
-        let asid = (xt >> 48) as u16;
+        let asid = (xt >> 48) as u16 & if origin.asid16.is_on() { 0xffff } else { 0xff };
         let (asid_match, levels) = match enc.op2() {
             0 | 2 if !range => (AsidMatch::Any, Levels::All),
             1 => (AsidMatch::This(asid), Levels::All),

@@ -30,6 +30,8 @@ pub struct Translated {
 ///
 /// Where a TLB entry does not permit the access, it is dropped and the tables decide: always legal, as a TLB may
 /// lose any entry at any time, and it spares software that widens permissions a spurious fault.
+///
+/// A debugger calls [`crate::walk()`] with [`crate::AccessKind::AtRead`] instead, which leaves no trace.
 #[inline]
 pub fn translate(
     stage1: &Stage1,
