@@ -499,3 +499,50 @@ impl Machine for Footprint {
         Ok(Nothing)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::Decoder;
+
+    fn of(word: u32) -> Footprint {
+        let (id, spec) = Decoder::<Footprint>::new().decode(word).expect("allocated");
+        Footprint::of(id, Insn { word, offset: 0, imm: (spec.prepare)(word).expect("not reserved") })
+    }
+
+    fn places(places: Places) -> Vec<Place> {
+        places.iter().collect()
+    }
+
+    #[test]
+    fn arithmetic_touches_registers() {
+        let adds = of(0xab02_0020); // adds x0, x1, x2
+        assert_eq!(places(adds.reads), [Place::X(1), Place::X(2)]);
+        assert_eq!(places(adds.writes), [Place::X(0), Place::Nzcv]);
+        assert!(!adds.may_stop());
+        assert!(of(0xd503_201f) == Footprint::default(), "nop");
+    }
+
+    #[test]
+    fn loads_and_stores_touch_memory() {
+        let push = of(0xa9bf_7bfd); // stp x29, x30, [sp, #-16]!
+        assert_eq!(places(push.reads), [Place::X(29), Place::X(30), Place::Sp]);
+        assert_eq!(places(push.writes), [Place::Sp]);
+        assert!(push.sp_check && push.may_stop() && push.writes_memory() && !push.reads_memory());
+        assert_eq!(push.memory.iter().map(|touch| touch.bytes).sum::<u32>(), 16);
+        let swap = of(0xb8e0_8041); // swpal w0, w1, [x2]
+        assert_eq!(swap.memory[0].kind, AccessKind::ReadWrite);
+        assert_eq!((swap.memory[0].bytes, swap.memory[0].access.order), (4, crate::Order::AcquireRelease));
+    }
+
+    #[test]
+    fn control_and_system() {
+        let call = of(0x9400_0001); // bl .+4
+        assert_eq!(places(call.reads), [Place::Pc]);
+        assert_eq!(places(call.writes), [Place::X(30)]);
+        assert_eq!(call.control, Control::Branch(BranchKind::Call));
+        let mrs = of(0xd53b_4203); // mrs x3, nzcv
+        assert_eq!((places(mrs.reads), places(mrs.writes)), (vec![Place::Nzcv], vec![Place::X(3)]));
+        assert_eq!(mrs.system, [System::Mrs(NZCV)]);
+    }
+}

@@ -460,3 +460,95 @@ impl<M: Machine<Word = u64>> ir::State<Call> for OnMachine<'_, M> {
         self.0.not_done(at(offset, word))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::Decoder;
+    use crate::eval::Flat;
+    use crate::testing::Rng;
+
+    fn lift(mode: Mode, words: &[u32]) -> Block<Call> {
+        let decoder = Decoder::<Lift>::new();
+        lift_block(
+            mode,
+            words.iter().enumerate().map(|(at, &word)| {
+                let (id, spec) = decoder.decode(word).expect("allocated");
+                (id, Insn { word, offset: 4 * at as u32, imm: (spec.prepare)(word).expect("not reserved") })
+            }),
+        )
+    }
+
+    #[test]
+    fn text() {
+        let loop_end = [
+            0xf841_0c20, // ldr x0, [x1, #16]!
+            0xeb02_003f, // cmp x1, x2
+            0x5400_0041, // b.ne .+8
+            0xd503_201f, // nop: not reached
+        ];
+        assert_eq!(
+            lift(Mode::Simplify, &loop_end).to_string(),
+            "insn +0x0 f8410c20\n  v0 = x1\n  v1 = 0x10\n  v2 = add v0, v1\n  v3 = load.8 [v2]\n  x1 = v2\n  x0 = v3\n\
+             insn +0x4 eb02003f\n  v4 = x2\n  v5 = not v4\n  v6 = 0x1\n  v7, v8 = add_with_carry.64 v2, v5, v6\n  \
+             nzcv = v8\n\
+             insn +0x8 54000041\n  v9 = pc +0x8\n  v10 = 0x8\n  v11 = add v9, v10\n  v12 = condition.ne v8\n  \
+             branch_if v12, v11\n"
+        );
+    }
+
+    /// Every operation of [`Word`] on three words, 64 results.
+    fn words<W: Word>(a: W, b: W, c: W) -> Vec<W> {
+        let widths = [1, 5, 8, 16, 31, 32, 33, 63, 64];
+        let mut all = vec![a + b, a - b, a * b, a & b, a | b, a ^ b, !a, a.shl(b), a.lshr(b), a.ashr(b), a.ror(b)];
+        all.extend(widths.map(|bits| a.zext(bits)));
+        all.extend(widths.map(|bits| a.sext(bits)));
+        all.extend([a.is_eq(b), a.is_ult(b), a.is_slt(b), a.is_ne(b), a.low32(), a.select(b, c), c.select(b, a)]);
+        all.extend([a.clz(), a.rbit(), a.rev(), a.popcount(), a.umulh(b), a.smulh(b), a.udiv(b), a.sdiv(b)]);
+        all
+    }
+
+    fn machine_words<M: Machine>(m: &mut M, [a, b, c]: [M::Word; 3]) -> Vec<M::Word> {
+        let mut all = words(a, b, c);
+        for bits in [32, 64] {
+            let carry = c & M::Word::from(1);
+            let (result, flags) = m.add_with_carry(bits, a, b, carry);
+            all.extend([result, flags, m.logic_flags(bits, a)]);
+        }
+        let flags = a & M::Word::from(0xf << 28);
+        m.set_nzcv(flags);
+        all.extend((0..16).map(|cond| m.condition(cond)));
+        let quad = M::Quad::from_halves(a, b);
+        all.extend([quad.lo(), quad.hi(), M::Quad::from_lo(c).hi()]);
+        all
+    }
+
+    /// IR's operations give what the words of numbers give, whether they fold or run.
+    #[test]
+    fn primitives_agree() {
+        let mut rng = Rng::new(7);
+        let chunks = machine_words(&mut Flat::default(), [0; 3]).len().div_ceil(28);
+        for _ in 0..500 {
+            let numbers = [rng.word(), rng.word(), rng.word()];
+            let expected = machine_words(&mut Flat::default(), numbers);
+            for mode in [Mode::Literal, Mode::Simplify] {
+                for (from, constants) in (0..chunks).flat_map(|chunk| [(28 * chunk, true), (28 * chunk, false)]) {
+                    let block = build(mode, |m| {
+                        m.none([], |[]| Op::InsnStart { offset: 0, word: 0 });
+                        let terms: [Term; 3] =
+                            core::array::from_fn(|n| if constants { Term::from(numbers[n]) } else { m.x(n as Reg) });
+                        for (n, term) in machine_words(m, terms).into_iter().skip(from).take(28).enumerate() {
+                            m.set_x(3 + n as Reg, term);
+                        }
+                    });
+                    assert_eq!(ir::verify(&block), Ok(()));
+                    let mut state = Flat::default();
+                    state.x[..3].copy_from_slice(&numbers);
+                    ir::eval(&block, &mut OnMachine(&mut state));
+                    let expected = &expected[from..(from + 28).min(expected.len())];
+                    assert_eq!(&state.x[3..3 + expected.len()], expected, "{numbers:x?} from {from}:\n{block}");
+                }
+            }
+        }
+    }
+}
