@@ -15,16 +15,19 @@ use crate::{Entry, FastCache, Half, PanState, Privilege, Scope, Stage1};
 const IDS: u16 = 1023;
 const SLOTS: usize = 2048;
 
-/// A context id, 1 to 4095. 0 matches nothing.
+/// A context id: 1 to 4094, or [`CtxId::NEVER`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CtxId(u16);
 
 impl CtxId {
-    /// An id of the caller's own making (tests, measurements); `None` unless `n` is 1 to 4095. Others come from
-    /// [`Contexts`].
+    /// Matches nothing, and nothing is filled under it.
+    pub const NEVER: Self = Self(0);
+
+    /// An id of the caller's own making (tests, measurements): `n` from 1 to 4094, else [`CtxId::NEVER`]. Others come
+    /// from [`Contexts`].
     #[must_use]
-    pub const fn from_raw(n: u16) -> Option<Self> {
-        if n == 0 || n > 0xfff { None } else { Some(Self(n)) }
+    pub const fn from_raw(n: u16) -> Self {
+        if n < 0xfff { Self(n) } else { Self::NEVER }
     }
     /// The number.
     #[inline(always)]
@@ -44,6 +47,9 @@ pub struct CtxPair {
 }
 
 impl CtxPair {
+    /// Matches nothing.
+    pub const NEVER: Self = Self { lower: CtxId::NEVER, upper: CtxId::NEVER };
+
     /// The id for `va`.
     #[inline(always)]
     #[must_use]
@@ -88,7 +94,6 @@ impl Default for Contexts {
     }
 }
 
-const NO_PAIR: CtxPair = CtxPair { lower: CtxId(0), upper: CtxId(0) };
 const NEVER: u64 = u64::MAX;
 const NO_ASID: u64 = 1 << 16;
 
@@ -101,7 +106,7 @@ impl Contexts {
             used: 0,
             upper: UpperMode::Global,
             generation: 0,
-            recent: [(NEVER, NO_PAIR); 8],
+            recent: [(NEVER, CtxPair::NEVER); 8],
         }
     }
 
@@ -165,7 +170,7 @@ impl Contexts {
     fn renew(&mut self, fast: &mut FastCache) {
         self.slots.fill(0);
         self.used = 0;
-        self.recent = [(NEVER, NO_PAIR); 8];
+        self.recent = [(NEVER, CtxPair::NEVER); 8];
         self.generation += 1;
         fast.invalidate_all();
     }

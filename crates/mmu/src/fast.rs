@@ -18,8 +18,8 @@ const PAGE_BITS: u32 = 12;
 const PAGE: u64 = 1 << PAGE_BITS;
 /// The page number's place in a tag, without the top byte.
 const PAGE_MASK: u64 = 0x00ff_ffff_ffff_f000;
-/// No context has id 0, so this matches nothing.
-const EMPTY: u64 = 0;
+/// No context has this id, so it matches nothing; and no slot holds a tag of [`CtxId::NEVER`].
+const EMPTY: u64 = 0xfff;
 
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
@@ -97,9 +97,12 @@ impl FastCache {
     }
 
     /// Records that `va` lies at `ram_offset` and may be used with `rights`. Rights that the slot already grants for
-    /// the same page, context and offset stay; whatever else it held goes.
+    /// the same page, context and offset stay; whatever else it held goes. Under [`CtxId::NEVER`] it does nothing.
     #[inline]
     pub fn fill(&mut self, va: Va, ctx: CtxId, ram_offset: u64, rights: Rights) {
+        if ctx == CtxId::NEVER {
+            return;
+        }
         let tag = want(va, ctx, 1);
         let base = ram_offset.wrapping_sub(va.0);
         let slot = &mut self.slots[index(va)];

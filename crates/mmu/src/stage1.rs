@@ -290,8 +290,17 @@ pub(crate) enum AddressForm {
     Lpa2(Shareability),
 }
 
+/// How TTBR holds the table base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BaseForm {
+    /// Bits \[47:1\].
+    Bits48,
+    /// Bits \[47:6\], and \[51:48\] in \[5:2\]; such a table is at least 64-byte aligned.
+    Bits52,
+}
+
 /// One address range, decoded.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VaRange {
     pub state: RangeState,
     pub granule: Granule,
@@ -304,6 +313,11 @@ pub(crate) struct VaRange {
     pub table: Pa,
     pub hpd: Switch,
     e0pd: Switch,
+    /// The state as far as TCR decides it.
+    tcr_state: RangeState,
+    base: BaseForm,
+    /// log2 of the alignment of the table base.
+    base_align: u8,
     /// The bits that must all equal bit 55 (or be zero in a regime of one range).
     data_mask: u64,
     fetch_mask: u64,
@@ -356,21 +370,16 @@ impl VaRange {
 
         let start_level = 3 - ((ia_bits - 1 - granule.bits()) / granule.stride()) as i8;
         let entries = ia_bits - granule.shift(start_level);
-        // A 52-bit base keeps its upper bits in [5:2], so such a table is at least 64-byte aligned.
-        let wide_base = matches!(form, AddressForm::Lpa2(_)) || (lpa && f.ps & 7 == 6);
-        let (base, align) = if wide_base {
-            (f.ttbr & ones(47, 6) | (f.ttbr >> 2 & 15) << 48, (entries + 3).max(6))
+        let base = if matches!(form, AddressForm::Lpa2(_)) || (lpa && f.ps & 7 == 6) {
+            BaseForm::Bits52
         } else {
-            (f.ttbr & ones(47, 1), entries + 3)
+            BaseForm::Bits48
         };
-        let table = Pa(base).align_down(1 << align);
-
-        let state = if !size_ok {
+        let base_align = if base == BaseForm::Bits52 { (entries + 3).max(6) } else { entries + 3 };
+        let tcr_state = if !size_ok {
             RangeState::BadSize
         } else if f.epd.is_on() {
             RangeState::Disabled
-        } else if table.0 >> out_bits != 0 {
-            RangeState::BadBase
         } else {
             RangeState::Walk
         };
@@ -379,19 +388,34 @@ impl VaRange {
             (Switch::On, Switch::On) => (55, 63),
             (Switch::On, Switch::Off) => (55, 55),
         };
-        Self {
-            state,
+        let mut range = Self {
+            state: tcr_state,
             granule,
             ia_bits,
             out_bits,
             start_level,
             form,
-            table,
+            table: Pa(0),
             hpd: f.hpd,
             e0pd: f.e0pd,
+            tcr_state,
+            base,
+            base_align,
             data_mask: ones(data_top, ia_bits),
             fetch_mask: ones(fetch_top, ia_bits),
-        }
+        };
+        range.set_table(f.ttbr);
+        range
+    }
+
+    fn set_table(&mut self, ttbr: u64) {
+        let base = match self.base {
+            BaseForm::Bits48 => ttbr & ones(47, 1),
+            BaseForm::Bits52 => ttbr & ones(47, 6) | (ttbr >> 2 & 15) << 48,
+        };
+        self.table = Pa(base).align_down(1 << self.base_align);
+        let beyond = self.table.0 >> self.out_bits != 0;
+        self.state = if self.tcr_state == RangeState::Walk && beyond { RangeState::BadBase } else { self.tcr_state };
     }
 
     /// May a block descriptor stand at `level`?
@@ -428,7 +452,7 @@ pub struct Input {
 }
 
 /// Stage 1 of one regime, decoded from its registers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stage1 {
     /// The regime.
     pub regime: Regime,
@@ -450,6 +474,8 @@ pub struct Stage1 {
     off_data_mask: u64,
     off_fetch_mask: u64,
     shared_top: Switch,
+    /// Which TTBR holds the ASID, and how much of it counts; `None` in the EL2 regime.
+    asid_from: Option<(Half, u16)>,
 }
 
 impl Stage1 {
@@ -523,19 +549,24 @@ impl Stage1 {
             (Switch::On, Switch::Off) => HwUpdate::AccessFlag.min(features.hafdbs),
             (Switch::On, Switch::On) => features.hafdbs,
         };
-        let asid = match (two, bit(22)) {
-            (false, _) => 0,
-            (true, Switch::Off) => (regs.ttbr0 >> 48) as u16,
-            (true, Switch::On) => (regs.ttbr1 >> 48) as u16,
-        };
         let asid_mask = if as_bit.and(features.asid16).is_on() { 0xffff } else { 0xff };
+        let asid_from = match (two, bit(22)) {
+            (false, _) => None,
+            (true, Switch::Off) => Some((Half::Lower, asid_mask)),
+            (true, Switch::On) => Some((Half::Upper, asid_mask)),
+        };
+        let asid = match asid_from {
+            None => 0,
+            Some((Half::Lower, mask)) => (regs.ttbr0 >> 48) as u16 & mask,
+            Some((Half::Upper, mask)) => (regs.ttbr1 >> 48) as u16 & mask,
+        };
         let ranges = [VaRange::new(&lower, features), VaRange::new(&upper, features)];
         let off = |mask: u64| mask & ones(63, 55) | ones(55, features.pa_bits);
         Self {
             regime: regs.regime,
             enabled: Switch::bit(regs.sctlr, 0),
             vmid: if regs.regime == Regime::El10 { regs.vmid } else { 0 },
-            asid: asid & asid_mask,
+            asid,
             wxn: Switch::bit(regs.sctlr, 19),
             epan: if two { Switch::bit(regs.sctlr, 57).and(features.epan) } else { Switch::Off },
             endian: if regs.sctlr >> 25 & 1 != 0 { Endian::Big } else { Endian::Little },
@@ -547,6 +578,19 @@ impl Stage1 {
             off_data_mask: off(ranges[0].data_mask),
             off_fetch_mask: off(ranges[0].fetch_mask),
             shared_top: if two { Switch::On } else { Switch::Off },
+            asid_from,
+        }
+    }
+
+    /// TTBR0 or TTBR1 was written: the same as decoding all registers anew, but cheap, as kernels write them on
+    /// every switch of address space (and some on every exception). In the EL2 regime only TTBR0 exists.
+    #[inline]
+    pub fn set_ttbr(&mut self, half: Half, value: u64) {
+        self.ranges[half as usize].set_table(value);
+        if let Some((from, mask)) = self.asid_from
+            && from == half
+        {
+            self.asid = (value >> 48) as u16 & mask;
         }
     }
 

@@ -96,9 +96,6 @@ pub struct Origin {
     pub regime: Regime,
     /// The current VMID; 0 without EL2.
     pub vmid: u16,
-    /// 16-bit ASIDs; with 8 bits, the upper half of an operand's ASID is RES0 and ignored. (Where a PE has 16 bits but
-    /// TCR selects 8, the manual has software write zeros there.)
-    pub asid16: crate::Switch,
     /// FEAT_TTL: is bits \[47:44\] of the operand a hint?
     pub ttl: crate::Switch,
     /// The DS bit of the regime's TCR (and FEAT_LPA2): range operands are in units of 64 KiB then.
@@ -135,7 +132,8 @@ fn granule(bits: u64) -> Option<Granule> {
 
 impl TlbiOp {
     /// Decodes the EL1 forms (op0 = 1, op1 = 0, CRn = 8): VMALLE1, VAE1, ASIDE1, VAAE1, VALE1, VAALE1, their IS and OS
-    /// forms, and the range forms. `xt` is the operand. `None`: no such instruction with `origin.support`.
+    /// forms, and the range forms. `xt` is the operand; a PE with 8-bit ASIDs clears its upper eight bits, which are
+    /// RES0 there. `None`: no such instruction with `origin.support`.
     #[must_use]
     pub fn decode(enc: Enc, xt: u64, origin: Origin) -> Option<Self> {
         if (enc.op0(), enc.op1(), enc.crn()) != (1, 0, 8) {
@@ -158,7 +156,7 @@ impl TlbiOp {
         if origin.support < needs {
             return None;
         }
-        let asid = (xt >> 48) as u16 & if origin.asid16.is_on() { 0xffff } else { 0xff };
+        let asid = (xt >> 48) as u16;
         let (asid_match, levels) = match enc.op2() {
             0 | 2 if !range => (AsidMatch::Any, Levels::All),
             1 => (AsidMatch::This(asid), Levels::All),

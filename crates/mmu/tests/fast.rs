@@ -6,7 +6,7 @@ use common::*;
 use vambrace_mmu::{Admission, Contexts, CtxId, FastCache, PanState, Privilege, Regs, Rights, Stage1, walk};
 
 fn ctx(n: u16) -> CtxId {
-    CtxId::from_raw(n).unwrap()
+    CtxId::from_raw(n)
 }
 
 const RW: Rights = Rights::READ.union(Rights::WRITE);
@@ -27,7 +27,22 @@ fn hits_and_misses() {
         assert_eq!(f.lookup_read(va(page + 0xff9), ctx(1), 8), None);
         assert_eq!(f.lookup_write(va(page + 0xfff), ctx(1), 16), None);
     }
-    assert!(CtxId::from_raw(0).is_none() && CtxId::from_raw(4096).is_none());
+}
+
+/// An empty slot, or any other, never answers to the id that stands for none.
+#[test]
+fn never() {
+    let mut f = FastCache::new();
+    for id in [CtxId::NEVER, CtxId::from_raw(0), CtxId::from_raw(4095), CtxId::from_raw(u16::MAX)] {
+        for page in [0, 0x1000, 0xffff_ffff_ffff_f000] {
+            assert_eq!(f.lookup_read(va(page), id, 8), None);
+            f.fill(va(page), id, 0, Rights::ALL);
+            assert_eq!(f.lookup_read(va(page), id, 8), None);
+            f.fill(va(page), ctx(4094), 0, Rights::ALL);
+            f.invalidate_page(va(page));
+            assert_eq!((f.lookup_write(va(page), id, 8), f.lookup_fetch(va(page), ctx(4094), 4)), (None, None));
+        }
+    }
 }
 
 #[test]

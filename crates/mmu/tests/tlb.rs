@@ -9,14 +9,8 @@ use vambrace_mmu::{
     Stage1, Switch, Tlb, TlbiOp, TlbiSupport, TlbiTarget, Ttl, VmidMatch, translate, walk,
 };
 
-const ORIGIN: Origin = Origin {
-    regime: Regime::El10,
-    vmid: 0,
-    asid16: Switch::On,
-    ttl: Switch::On,
-    ds: Switch::Off,
-    support: TlbiSupport::Range,
-};
+const ORIGIN: Origin =
+    Origin { regime: Regime::El10, vmid: 0, ttl: Switch::On, ds: Switch::Off, support: TlbiSupport::Range };
 
 fn op(crm: u16, op2: u16, xt: u64) -> TlbiOp {
     TlbiOp::decode(Enc::new(1, 0, 8, crm, op2), xt, ORIGIN).unwrap()
@@ -226,13 +220,6 @@ fn encodings() {
     }
     assert!(TlbiOp::decode(Enc::new(1, 4, 8, 7, 0), 0, ORIGIN).is_none());
     assert!(TlbiOp::decode(Enc::new(1, 0, 7, 7, 1), 0, ORIGIN).is_none());
-}
-
-#[test]
-fn asid_of_8_bits() {
-    let narrow = Origin { asid16: Switch::Off, ..ORIGIN };
-    let op = TlbiOp::decode(Enc::new(1, 0, 8, 7, 2), 0xab01 << 48, narrow).unwrap();
-    assert_eq!(op.target, TlbiTarget::Asid(1));
 }
 
 #[test]

@@ -4,8 +4,9 @@ mod common;
 
 use common::*;
 use vambrace_mmu::{
-    Access, AccessKind, Caching, Contiguous, Dirty, FaultKind, Granule, GranuleSupport, Guarded, HwUpdate, MemAttr,
-    MmuFeatures, NtPolicy, PanState, Perms, Privilege, Regime, Regs, Scope, Shareability, Stage1, Switch, walk,
+    Access, AccessKind, Caching, Contiguous, Dirty, FaultKind, Granule, GranuleSupport, Guarded, Half, HwUpdate,
+    MemAttr, MmuFeatures, NtPolicy, PanState, Perms, Privilege, Regime, Regs, Scope, Shareability, Stage1, Switch,
+    walk,
 };
 
 fn shapes() -> Vec<Shape> {
@@ -578,4 +579,25 @@ fn el2_regime() {
     t.map(K4, root, at, 0x4000_0000, 3, AF | UXN | AP2);
     assert!(walk(&s, va(at), el2(AccessKind::Fetch), &t).is_err());
     assert!(walk(&s, va(at), el2(AccessKind::Write), &t).is_err());
+}
+
+/// Writing a TTBR alone is the same as decoding everything.
+#[test]
+fn set_ttbr() {
+    for shape in [K4, K16, K64, Shape { granule: Granule::K64, ia_bits: 48, form: Form::Lpa }] {
+        for extra in [0, 1 << 22, 1 << 36, 1 << 22 | 1 << 36, 1 << 7 | 1 << 23] {
+            for ps in [0, 6] {
+                let r = Regs { tcr: shape.tcr(ps) | extra, ..regs(shape, 0x1000_0001, 0x2000_0000) };
+                let (a, b) = (0x1234_0123_4567_003c, 0xfffe_0000_7654_0001);
+                let mut s = Stage1::new(&r, &features(shape));
+                s.set_ttbr(Half::Lower, a);
+                assert_eq!(s, Stage1::new(&Regs { ttbr0: a, ..r }, &features(shape)));
+                s.set_ttbr(Half::Upper, b);
+                assert_eq!(s, Stage1::new(&Regs { ttbr0: a, ttbr1: b, ..r }, &features(shape)));
+                s.set_ttbr(Half::Lower, r.ttbr0);
+                s.set_ttbr(Half::Upper, r.ttbr1);
+                assert_eq!(s, Stage1::new(&r, &features(shape)));
+            }
+        }
+    }
 }
