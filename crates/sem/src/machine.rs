@@ -77,9 +77,9 @@ pub trait Machine: Sized + 'static {
     fn load_quad(&mut self, address: Self::Word, access: Access) -> Result<Self::Quad, Self::Stop>;
     /// Stores 16 bytes.
     fn store_quad(&mut self, address: Self::Word, value: Self::Quad, access: Access) -> Done<Self>;
-    /// Load-exclusive of one element.
+    /// Load-exclusive of one element, zero-extended.
     fn load_exclusive(&mut self, address: Self::Word, access: Access) -> Result<Self::Word, Self::Stop>;
-    /// Load-exclusive of a pair of elements of `access`'s size: first, second.
+    /// Load-exclusive of a pair of elements of `access`'s size: first, second, each zero-extended.
     fn load_exclusive_pair(
         &mut self,
         address: Self::Word,
@@ -115,7 +115,7 @@ pub trait Machine: Sized + 'static {
         new: Self::Word,
         access: Access,
     ) -> Result<Self::Word, Self::Stop>;
-    /// Compare and swap of a pair of elements of `access`'s size.
+    /// Compare and swap of a pair of elements of `access`'s size: gives the old values, each zero-extended.
     fn compare_swap_pair(
         &mut self,
         address: Self::Word,

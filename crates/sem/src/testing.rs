@@ -4,6 +4,7 @@ use crate::decode::{Decoder, InsnId};
 use crate::eval::{Fill, Flat, FpAccess, Memory, Refuse, SpCheck, mix};
 use crate::insn::Insn;
 use crate::machine::{FpEnv, Machine};
+use crate::word::Quad;
 
 /// A seeded source of numbers.
 #[derive(Clone, Debug)]
@@ -127,5 +128,44 @@ impl Rng {
             let imm = (spec.prepare)(word).filter(|_| found == line)?;
             Some(Insn { word, offset, imm })
         })
+    }
+}
+
+/// What a machine of numbers computes by itself (sums and flags, conditions) and keeps (registers) is what [`Flat`]
+/// computes and keeps. Panics where it is not.
+pub fn check_values<M: Machine<Word = u64>>(machine: &mut M, seed: u64) {
+    let (mut rng, mut flat) = (Rng::new(seed), Flat::default());
+    for _ in 0..5000 {
+        let (bits, a, b, carry) = (rng.pick(&[32, 64]), rng.word(), rng.word(), rng.below(2));
+        let (ours, theirs) = (flat.add_with_carry(bits, a, b, carry), machine.add_with_carry(bits, a, b, carry));
+        assert_eq!(theirs, ours, "add_with_carry({bits}, {a:#x}, {b:#x}, {carry})");
+        assert_eq!(machine.logic_flags(bits, a), flat.logic_flags(bits, a), "logic_flags({bits}, {a:#x})");
+    }
+    for (nzcv, cond) in (0..16).flat_map(|nzcv| (0..16).map(move |cond| (nzcv << 28, cond))) {
+        machine.set_nzcv(nzcv);
+        flat.set_nzcv(nzcv);
+        assert_eq!(machine.nzcv(), nzcv);
+        assert_eq!(machine.condition(cond), flat.condition(cond), "condition({cond}) of {nzcv:#x}");
+    }
+    for n in 0..32 {
+        machine.set_x(n, mix(u64::from(n)));
+        machine.set_q(n, M::Quad::from_halves(mix(u64::from(n) + 100), u64::from(n)));
+    }
+    machine.set_sp(1234);
+    for n in 0..32 {
+        assert_eq!(machine.x(n), if n == 31 { 0 } else { mix(u64::from(n)) }, "X{n}");
+        let quad = machine.q(n);
+        assert_eq!((quad.lo(), quad.hi()), (mix(u64::from(n) + 100), u64::from(n)), "Q{n}");
+    }
+    assert_eq!((machine.sp(), machine.x_or_sp(31), machine.x_or_sp(30)), (1234, 1234, mix(30)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flat_is_a_machine() {
+        check_values(&mut Flat::default(), 1);
     }
 }
