@@ -98,18 +98,69 @@ impl<S> Block<S> {
                 op.operands(|value, _| used[value.0 as usize] = true);
             }
         }
-        let (mut pruned, mut new_number, mut old) = (Self::new(), vec![Value(0); self.values()], 0);
-        for (mut op, keep) in self.ops.into_iter().zip(keep) {
+        self.keeping(&keep)
+    }
+
+    /// The block without register writes that a later one replaces before anyone can see them: nothing between the
+    /// two may stop, and no system operation, which might look at flags and SP. Values that only they used stay, for
+    /// [`Block::pruned`].
+    #[must_use]
+    pub fn without_overwritten(self) -> Self
+    where
+        S: Clone,
+    {
+        let mut keep = vec![true; self.ops.len()];
+        // The registers that are written below, going up.
+        let (mut x, mut q, mut sp, mut nzcv) = ([false; 32], [false; 32], false, false);
+        for (at, op) in self.ops.iter().enumerate().rev() {
+            let written = match *op {
+                Op::WriteX(n, _) => &mut x[usize::from(n & 31)],
+                Op::WriteQ(n, _) => &mut q[usize::from(n & 31)],
+                Op::WriteSp(_) => &mut sp,
+                Op::WriteNzcv(_) => &mut nzcv,
+                Op::ReadX(n) => {
+                    x[usize::from(n & 31)] = false;
+                    continue;
+                }
+                Op::ReadQ(n) => {
+                    q[usize::from(n & 31)] = false;
+                    continue;
+                }
+                Op::ReadSp => {
+                    sp = false;
+                    continue;
+                }
+                Op::ReadNzcv => {
+                    nzcv = false;
+                    continue;
+                }
+                _ => {
+                    if matches!(op.class(), Class::MayStop | Class::Control) {
+                        (x, q, sp, nzcv) = ([false; 32], [false; 32], false, false);
+                    }
+                    continue;
+                }
+            };
+            keep[at] = !*written;
+            *written = true;
+        }
+        self.keeping(&keep)
+    }
+
+    /// The block of the operations that `keep` names. None of the others gives a value that one of them uses.
+    fn keeping(self, keep: &[bool]) -> Self {
+        let (mut kept, mut new_number, mut old) = (Self::new(), vec![Value(0); self.values()], 0);
+        for (mut op, &keep) in self.ops.into_iter().zip(keep) {
             let results = op.results().len();
             if keep {
                 op.operands_mut(|value, _| *value = new_number[value.0 as usize]);
-                let first = pruned.push(op);
+                let first = kept.push(op);
                 for result in 0..results {
                     new_number[old + result] = Value(first.0 + result as u32);
                 }
             }
             old += results;
         }
-        pruned
+        kept
     }
 }

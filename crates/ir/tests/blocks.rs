@@ -167,3 +167,14 @@ fn unused_values_go() {
     ]);
     assert_eq!(pruned, expected);
 }
+
+#[test]
+fn overwritten_writes_go() {
+    let load = Op::Load { address: Value(0), access: Access::plain(0) };
+    let next = Op::InsnStart { offset: 4, word: 0 };
+    let (flags, x1) = (Op::WriteNzcv(Value(0)), Op::WriteX(1, Value(0)));
+    let ops = [START, Op::ReadX(0), flags, x1, next, flags, Op::ReadX(1), x1];
+    assert_eq!(block(ops).without_overwritten(), block([START, Op::ReadX(0), x1, next, flags, Op::ReadX(1), x1]));
+    let seen = block([START, Op::ReadX(0), flags, x1, next, load, flags, x1]);
+    assert_eq!(seen.clone().without_overwritten(), seen);
+}

@@ -165,13 +165,19 @@ fn judge(steps: &[Step], state: &Recorder) -> Result<(), String> {
     for block in &blocks {
         verify(block).map_err(|invalid| format!("{invalid}:\n{block}"))?;
     }
+    let smallest = simplified.clone().without_overwritten().pruned();
+    verify(&smallest).map_err(|invalid| format!("{invalid}:\n{smallest}"))?;
     same_effects(literal, simplified).map_err(|differs| format!("{differs}:\n{}", texts()))?;
-    let [one, other] = [literal, simplified].map(|block| {
+    let [one, other, smallest] = [literal, simplified, &smallest].map(|block| {
         let mut state = state.clone();
         let exit = eval(block, &mut state);
         (exit, state)
     });
-    if one == other { Ok(()) } else { Err(format!("{one:x?}\n{other:x?}\n{}", texts())) }
+    if one == other && one == smallest {
+        Ok(())
+    } else {
+        Err(format!("{one:x?}\n{other:x?}\n{smallest:x?}\n{}", texts()))
+    }
 }
 
 fn edge(n: u64) -> u64 {

@@ -95,15 +95,17 @@ fn lifted(case: &Case) -> Verdict {
     let mut expected = case.state.clone();
     let exit = execute(&case.insns, &mut expected);
     let blocks = [Mode::Literal, Mode::Simplify].map(|mode| lift_block(mode, case.insns.iter().copied()));
-    for block in &blocks {
+    let [literal, simplified] = &blocks;
+    ir::same_effects(literal, simplified).map_err(|differs| format!("{differs}:\n{literal}\n{simplified}"))?;
+    let smallest = simplified.clone().without_overwritten().pruned();
+    for block in [literal, simplified, &smallest] {
         ir::verify(block).map_err(|invalid| format!("{invalid} in\n{block}"))?;
         let mut state = case.state.clone();
         let lifted = ir::eval(block, &mut OnMachine(&mut state));
         ensure(lifted == exit, || format!("{exit:x?} but IR {lifted:x?}, of\n{block}"))?;
         ensure(state == expected, || format!("body and IR differ:{} of\n{block}", difference(&expected, &state)))?;
     }
-    let [literal, simplified] = &blocks;
-    ir::same_effects(literal, simplified).map_err(|differs| format!("{differs}:\n{literal}\n{simplified}"))
+    Ok(())
 }
 
 /// A body changes only what its footprint says that it writes, depends only on what it says that it reads, and
