@@ -8,8 +8,11 @@ pub mod el;
 pub mod esr;
 pub mod feature;
 pub mod field;
+pub mod model;
+pub mod preset;
 pub mod pstate;
 pub mod sysreg;
 
 pub use addr::{Ipa, Pa, Va};
 pub use el::El;
+pub use model::CpuModel;

@@ -1,9 +1,11 @@
 //! Architecture features: what there is, what shows it in the ID registers, what each needs.
 
+mod modelled;
 mod request;
 mod set;
 mod table;
 
+pub use modelled::{NOT_MODELLED, modelled};
 pub use request::{Request, RequestError, Setting, Switch};
 pub use set::{FeatureSet, Missing};
 pub use table::{FEATURES, Feature};

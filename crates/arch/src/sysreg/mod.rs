@@ -1,9 +1,13 @@
 //! System registers as data: one line a register with its encoding, access and writable bits.
 //! `Reg` is a dense index, so a PE keeps its registers in one array.
 
+mod bits;
 mod table;
+mod vhe;
 
+pub use bits::writable;
 pub use table::{REGS, Reg};
+pub use vhe::REDIRECTED;
 
 use crate::{El, feature::Feature};
 

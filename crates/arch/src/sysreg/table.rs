@@ -2,7 +2,7 @@
 //! name, `op0 op1 CRn CRm op2`, lowest EL that reads, lowest EL that writes (`_`: none), the feature it comes with
 //! (`-`: always there), bits software can write on every implementation that has the register, reset value, kind.
 //!
-//! Bits that become writable with a further feature are listed apart. A bit outside both keeps its reset value,
+//! Bits that become writable with a further feature are in `bits`. A bit outside both keeps its reset value,
 //! which is how RES0 and RES1 are expressed.
 
 use super::{Enc, Kind, RegInfo};

@@ -1,0 +1,89 @@
+//! What the machine models. A feature's line goes when its work is done; presets and `max` then have it.
+
+use super::{Feature, Feature::*, FeatureSet};
+
+/// Features that the machine does not model yet.
+pub const NOT_MODELLED: &[Feature] = &[
+    // Exception levels.
+    FEAT_EL2,
+    FEAT_EL3,
+    FEAT_GICv4p1,
+    // Instructions.
+    FEAT_SHA512,
+    FEAT_SHA3,
+    FEAT_SM3,
+    FEAT_SM4,
+    FEAT_LSE128,
+    FEAT_FHM,
+    FEAT_FlagM,
+    FEAT_TLBIOS,
+    FEAT_RNG,
+    FEAT_DPB2,
+    FEAT_JSCVT,
+    FEAT_FCMA,
+    FEAT_LRCPC2,
+    FEAT_FRINTTS,
+    FEAT_SB,
+    FEAT_SPECRES,
+    FEAT_BF16,
+    FEAT_DGH,
+    FEAT_I8MM,
+    FEAT_XS,
+    FEAT_LS64,
+    FEAT_WFxT,
+    FEAT_RPRES,
+    FEAT_MOPS,
+    FEAT_HBC,
+    FEAT_CLRBHB,
+    FEAT_SYSREG128,
+    FEAT_SYSINSTR128,
+    FEAT_PRFMSLC,
+    FEAT_RPRFM,
+    FEAT_CSSC,
+    FEAT_ATS1A,
+    FEAT_AFP,
+    // Process state and speculation.
+    FEAT_PAuth,
+    FEAT_BTI,
+    FEAT_MTE,
+    FEAT_DIT,
+    FEAT_NMI,
+    FEAT_GCS,
+    FEAT_THE,
+    FEAT_ECBHB,
+    // Reliability.
+    FEAT_RASv1p1,
+    // Translation and memory.
+    FEAT_HAFT,
+    FEAT_TWED,
+    FEAT_TIDCP1,
+    FEAT_CMOW,
+    FEAT_LSMAOC,
+    FEAT_LSE2,
+    FEAT_IDST,
+    FEAT_TTL,
+    FEAT_BBML1,
+    FEAT_SpecSEI,
+    FEAT_ExS,
+    FEAT_TCR2,
+    FEAT_SCTLR2,
+    FEAT_ECV,
+    FEAT_MPAM,
+    FEAT_AMUv1,
+    // Debug, PMU, profiling, trace.
+    FEAT_Debugv8p4,
+    FEAT_PMUv3p4,
+    FEAT_MTPMU,
+    FEAT_SPE,
+    FEAT_TRF,
+    FEAT_BRBE,
+    // Scalable vectors and matrices: their own issue.
+    FEAT_SVE,
+    FEAT_SME,
+];
+
+/// Everything the machine models.
+#[must_use]
+pub fn modelled() -> FeatureSet {
+    FeatureSet::all().minus(FeatureSet::of(NOT_MODELLED)).consistent_part()
+}
