@@ -174,6 +174,22 @@ mod tests {
         }
     }
 
+    /// `encodings_binutils.txt` is what GNU as 2.40 (-march=armv8.7-a and extensions) makes of each name it knows:
+    /// name, op0, op1, CRn, CRm, op2. The names it does not know are newer than it.
+    #[test]
+    fn encodings_are_those_of_binutils() {
+        let mut known = 0;
+        for line in include_str!("encodings_binutils.txt").lines() {
+            let mut words = line.split(' ');
+            let name = words.next().unwrap();
+            let numbers: std::vec::Vec<u16> = words.map(|w| w.parse().unwrap()).collect();
+            let enc = Enc::new(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]);
+            assert_eq!(lookup(enc).map(Reg::name), Some(name));
+            known += 1;
+        }
+        assert_eq!((known, Reg::COUNT), (497, 529));
+    }
+
     #[test]
     fn a_line_is_consistent_with_itself() {
         for r in &REGS {
