@@ -2,7 +2,8 @@
 //!
 //! Set-associative over all sizes: an entry of 2^s bytes lies in the set that its address bits above s hash to, and
 //! a look-up probes only the sizes that are present (two to four in practice). 256 sets of 8 ways hold as many entries
-//! as a server core's second-level TLB and cost about 150 KiB; more do not pay, since a walk is four host loads.
+//! as a server core's second-level TLB and cost 112 KiB; more do not pay, since a walk is four host loads (50 ns
+//! against 15 ns for a hit).
 //! Replacement is first in, first out within a set, so it is deterministic.
 //!
 //! Only leaf translations are held, no intermediate walk results; so the last-level TLBI forms remove what the
@@ -11,7 +12,7 @@
 use arch::Va;
 
 use crate::{Contiguous, Dirty, Entry, Granule, Guarded, MemAttr, Perms, Regime, Scope, Shareability, Stage1};
-use crate::{TlbiOp, TlbiTarget};
+use crate::{TlbiOp, TlbiTarget, VmidMatch};
 
 const SETS: usize = 256;
 const WAYS: usize = 8;
@@ -39,6 +40,8 @@ impl Key {
 
 const GLOBAL: u64 = 1 << 63;
 const ASID: u64 = 0xffff;
+const VMID: u64 = 0xffff << 16;
+const REGIME: u64 = 3 << 32;
 
 const fn context(regime: Regime, vmid: u16, asid: u16) -> u64 {
     (regime as u64) << 32 | (vmid as u64) << 16 | asid as u64
@@ -219,8 +222,12 @@ impl Tlb {
         }
         let mut total = 0;
         let Some((start, last)) = self.probes(op.target) else {
+            // The tags alone decide for most; they are less than half of what the entries are.
+            let (want, mask) = filter(op);
             for way in 0..ENTRIES {
-                total += self.remove_if(way, op, &mut removed);
+                if (self.tags[way].context ^ want) & mask == 0 {
+                    total += self.remove_if(way, op, &mut removed);
+                }
             }
             return total;
         };
@@ -259,6 +266,20 @@ impl Tlb {
         self.drop_way(way, removed);
         1
     }
+}
+
+/// What the context of a tag must be, and in which bits, for `op` to match its entry. Necessary, not sufficient.
+fn filter(op: &TlbiOp) -> (u64, u64) {
+    let regime = context(op.regime, 0, 0);
+    let (vmid, vmid_mask) = match op.vmid {
+        VmidMatch::This(vmid) if op.regime == Regime::El10 => (context(Regime::El10, vmid, 0), VMID),
+        _ => (0, 0),
+    };
+    let (asid, asid_mask) = match op.target {
+        TlbiTarget::Asid(asid) => (u64::from(asid), GLOBAL | ASID),
+        _ => (0, 0),
+    };
+    (regime | vmid | asid, REGIME | vmid_mask | asid_mask)
 }
 
 /// An array on the heap, never on the stack.

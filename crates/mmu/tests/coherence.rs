@@ -351,7 +351,7 @@ fn check(cases: u32, tlbi: Tlbis) -> Result<(u32, u32), String> {
 fn tlb_and_walk_equal_walk_alone() {
     let cases = number("VAMBRACE_CASES", 200) as u32;
     let (fast, tlb) = check(cases, Tlbis::Executed).unwrap_or_else(|e| panic!("{e}"));
-    assert!(fast > 10 * cases && tlb > 20 * cases, "the caches took part: {fast} and {tlb} hits in {cases} cases");
+    assert!(fast > 5 * cases && tlb > 20 * cases, "the caches took part: {fast} and {tlb} hits in {cases} cases");
 }
 
 /// Without the TLBIs the property fails, so it can see what it is there for.
