@@ -39,9 +39,10 @@ pub struct Preset {
     pub source: Source,
     /// ID registers, and CTR_EL0, CLIDR_EL1, AIDR_EL1. One that is not listed is 0, or as in the preset it is derived from.
     pub values: &'static [(Reg, u64)],
-    /// CCSIDR_EL1: level 1 data, level 1 instruction, level 2, level 3; 0 for none.
+    /// CCSIDR_EL1: level 1 data, level 1 instruction, level 2, level 3; 0 for none. Where the preset is derived, computed
+    /// from the sizes in public descriptions of the core.
     pub ccsidr: [u64; 4],
-    /// PMCR_EL0 as read after reset: IDCODE and N.
+    /// PMCR_EL0 as read after reset: IDCODE and N. Assumed (6 counters) where the preset is derived.
     pub pmcr: u64,
 }
 
@@ -286,7 +287,7 @@ pub static PRESETS: [Preset; 15] = [
         },
         values: &[],
         ccsidr: [cache(4, 64, 7), cache(4, 64, 2), cache(8, 512, 7), 0],
-        pmcr: 0x4801_6000,
+        pmcr: 0x4801_3000,
     },
     Preset {
         name: "apple-m1",

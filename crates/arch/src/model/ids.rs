@@ -112,7 +112,7 @@ impl CpuModel {
             CTR_EL0 => self.ctr,
             CLIDR_EL1 => self.clidr,
             DCZID_EL0 => u64::from(self.dczid_bs),
-            // One word of GMID says log2 of the words of tags that LDGM moves; the block is that of DC GVA.
+            // BS: log2 of the words whose tags LDGM moves, 2 to 6; here as many as DC ZVA zeroes.
             GMID_EL1 => u64::from(self.dczid_bs.clamp(2, 6)),
             // Non-secure invasive debug implemented and not enabled, non-invasive enabled: no external debugger.
             DBGAUTHSTATUS_EL1 => 0xe,
