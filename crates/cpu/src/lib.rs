@@ -1,1 +1,20 @@
-//! TODO
+//! A processing element (PE): its state, execution of pre-decoded blocks, exceptions, system registers, timers.
+
+pub mod code;
+pub mod pstate;
+pub mod stop;
+pub mod timer;
+
+mod abort;
+mod eval;
+mod exception;
+mod memory;
+mod pe;
+mod run;
+mod system;
+
+pub use code::CodeCache;
+pub use eval::Q;
+pub use pe::{Broadcast, Conduit, Pe, PeConfig, Semihosting};
+pub use pstate::Pstate;
+pub use stop::{Exit, Stop, ToolError};

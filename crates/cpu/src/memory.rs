@@ -1,0 +1,399 @@
+//! Loads, stores and atomics of a PE: a fast path through the host-pointer cache, and behind it alignment,
+//! translation, permission and the bus. DDI 0487 B2 and D8.
+
+use arch::Va;
+use bus::{MmioAccess, Size, Target};
+use mmu::{AccessKind, Admission, Caching, Dirty, MemAttr, Rights};
+use sem::{Access, Order, Privilege, Word};
+
+use crate::abort::AccessFault;
+use crate::eval::Q;
+use crate::pe::Pe;
+use crate::stop::Stop;
+
+/// The granule by which the fast caches and the splitting of unaligned accesses work, in bytes.
+const PAGE: u64 = 4096;
+
+/// Where an access ends up.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub target: Target,
+    pub attr: MemAttr,
+}
+
+fn size_of(log2: u32) -> Size {
+    match log2 {
+        0 => Size::Byte,
+        1 => Size::Half,
+        2 => Size::Word,
+        _ => Size::Double,
+    }
+}
+
+impl Pe {
+    /// The fast cache's context for `va`.
+    #[inline(always)]
+    fn context(&self, va: u64, privilege: Privilege) -> mmu::CtxId {
+        match privilege {
+            Privilege::Current => self.contexts.of(Va(va)),
+            Privilege::Unprivileged => self.contexts_unprivileged.of(Va(va)),
+        }
+    }
+
+    /// Is `va` aligned as far as this access must be? Then the fast cache may answer (which refuses what crosses a page).
+    #[inline(always)]
+    fn is_aligned_enough(&self, va: u64, access: Access) -> bool {
+        let low = (1u64 << access.log2) - 1;
+        let must_align = if access.order == Order::Plain { self.align_mask } else { !0 };
+        va & low & must_align == 0
+    }
+
+    /// Where a load of `bytes` at `va` finds its data in RAM, if the fast cache knows.
+    #[inline(always)]
+    fn fast_read(&self, va: u64, privilege: Privilege, bytes: u64) -> Option<u64> {
+        self.fast.lookup_read(Va(va), self.context(va, privilege), bytes)
+    }
+    /// The same for a store.
+    #[inline(always)]
+    fn fast_write(&self, va: u64, privilege: Privilege, bytes: u64) -> Option<u64> {
+        self.fast.lookup_write(Va(va), self.context(va, privilege), bytes)
+    }
+
+    #[inline(always)]
+    pub(crate) fn ram_read(&self, offset: u64, log2: u32) -> Option<u64> {
+        match log2 {
+            0 => self.ram.read_u8(offset).map(u64::from),
+            1 => self.ram.read_u16(offset).map(u64::from),
+            2 => self.ram.read_u32(offset).map(u64::from),
+            _ => self.ram.read_u64(offset),
+        }
+    }
+    #[inline(always)]
+    pub(crate) fn ram_write(&self, offset: u64, value: u64, log2: u32) -> Option<()> {
+        match log2 {
+            0 => self.ram.write_u8(offset, value as u8),
+            1 => self.ram.write_u16(offset, value as u16),
+            2 => self.ram.write_u32(offset, value as u32),
+            _ => self.ram.write_u64(offset, value),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn load_word(&mut self, va: u64, access: Access) -> Result<u64, Stop> {
+        if self.is_aligned_enough(va, access)
+            && let Some(offset) = self.fast_read(va, access.privilege, 1 << access.log2)
+            && let Some(value) = self.ram_read(offset, access.log2)
+        {
+            return Ok(value);
+        }
+        self.load_slow(va, access)
+    }
+
+    #[inline(always)]
+    pub(crate) fn store_word(&mut self, va: u64, value: u64, access: Access) -> Result<(), Stop> {
+        if self.is_aligned_enough(va, access)
+            && let Some(offset) = self.fast_write(va, access.privilege, 1 << access.log2)
+            && self.ram_write(offset, value, access.log2).is_some()
+        {
+            return Ok(());
+        }
+        self.store_slow(va, value, access)
+    }
+
+    #[inline(never)]
+    fn load_slow(&mut self, va: u64, access: Access) -> Result<u64, Stop> {
+        let bytes = 1u64 << access.log2;
+        let place = self.place(va, AccessKind::Read, access.privilege)?;
+        self.check_alignment(va, bytes, access.order, place.attr, AccessKind::Read)?;
+        if va % PAGE + bytes > PAGE {
+            return self.load_split(va, access);
+        }
+        self.read_place(va, place, access.log2)
+    }
+
+    /// An unaligned load over a page boundary, byte by byte.
+    fn load_split(&mut self, va: u64, access: Access) -> Result<u64, Stop> {
+        let bytes = 1u64 << access.log2;
+        let second = (va | (PAGE - 1)).wrapping_add(1);
+        let place = self.place(second, AccessKind::Read, access.privilege)?;
+        self.check_alignment(va, bytes, access.order, place.attr, AccessKind::Read)?;
+        let byte = Access { log2: 0, ..access };
+        (0..bytes).try_fold(0, |value, n| Ok(value | self.load_word(va.wrapping_add(n), byte)? << (8 * n)))
+    }
+
+    #[inline(never)]
+    fn store_slow(&mut self, va: u64, value: u64, access: Access) -> Result<(), Stop> {
+        let bytes = 1u64 << access.log2;
+        let place = self.place(va, AccessKind::Write, access.privilege)?;
+        self.check_alignment(va, bytes, access.order, place.attr, AccessKind::Write)?;
+        if va % PAGE + bytes > PAGE {
+            // Both pages are checked before the first byte is written.
+            let second = (va | (PAGE - 1)).wrapping_add(1);
+            let place = self.place(second, AccessKind::Write, access.privilege)?;
+            self.check_alignment(va, bytes, access.order, place.attr, AccessKind::Write)?;
+            let byte = Access { log2: 0, ..access };
+            return (0..bytes).try_for_each(|n| self.store_word(va.wrapping_add(n), value >> (8 * n), byte));
+        }
+        self.write_place(va, place, value, access.log2)
+    }
+
+    pub(crate) fn load_quadword(&mut self, va: u64, access: Access) -> Result<Q, Stop> {
+        let half = Access { log2: 3, ..access };
+        self.check_quad_alignment(va, access, AccessKind::Read)?;
+        let lo = self.load_word(va, half)?;
+        let hi = self.load_word(va.wrapping_add(8), half)?;
+        Ok(Q(u128::from(hi) << 64 | u128::from(lo)))
+    }
+
+    pub(crate) fn store_quadword(&mut self, va: u64, value: Q, access: Access) -> Result<(), Stop> {
+        let half = Access { log2: 3, ..access };
+        self.check_quad_alignment(va, access, AccessKind::Write)?;
+        if va % PAGE + 16 > PAGE {
+            // A fault on the second page is found before the first half is written.
+            self.place(va.wrapping_add(15), AccessKind::Write, access.privilege)?;
+        }
+        self.store_word(va, value.0 as u64, half)?;
+        self.store_word(va.wrapping_add(8), (value.0 >> 64) as u64, half)
+    }
+
+    /// SCTLR_ELx.A asks for the alignment of the whole quadword; its halves check only their own.
+    #[inline(always)]
+    fn check_quad_alignment(&mut self, va: u64, access: Access, kind: AccessKind) -> Result<(), Stop> {
+        let must_align = if access.order == Order::Plain { self.align_mask } else { !0 };
+        if va & 15 & must_align == 0 { Ok(()) } else { self.alignment_fault(va, kind) }
+    }
+
+    /// Alignment checks of an access of `bytes`: SCTLR_ELx.A, ordered and atomic accesses, Device memory.
+    fn check_alignment(
+        &mut self,
+        va: u64,
+        bytes: u64,
+        order: Order,
+        attr: MemAttr,
+        kind: AccessKind,
+    ) -> Result<(), Stop> {
+        if va & (bytes - 1) == 0 {
+            return Ok(());
+        }
+        if self.align_mask != 0 || order != Order::Plain || attr.is_device() {
+            return self.alignment_fault(va, kind);
+        }
+        Ok(())
+    }
+
+    fn alignment_fault<T>(&mut self, va: u64, kind: AccessKind) -> Result<T, Stop> {
+        Err(self.data_abort(va, kind, AccessFault::Alignment))
+    }
+
+    /// Translates `va` and finds what lies there; fills the fast cache where that is RAM.
+    pub(crate) fn place(&mut self, va: u64, kind: AccessKind, privilege: Privilege) -> Result<Place, Stop> {
+        let access = self.mmu_access(kind, privilege);
+        let entry = match self.translate(Va(va), access) {
+            Ok(entry) => entry,
+            Err(fault) => return Err(self.data_abort(va, kind, AccessFault::Mmu(fault))),
+        };
+        let target = self.bus.target(entry.output(Va(va)));
+        if let Target::Ram(offset) = target
+            && (!entry.attr.is_device() || self.align_mask != 0)
+        {
+            self.fill_fast(va, &entry, access, privilege, offset);
+        }
+        Ok(Place { target, attr: entry.attr })
+    }
+
+    /// Records in the fast cache that `va` lies at `offset` in RAM, with the rights that need no further look.
+    fn fill_fast(&mut self, va: u64, entry: &mmu::Entry, access: mmu::Access, privilege: Privilege, offset: u64) {
+        if entry.caching == Caching::Never {
+            return;
+        }
+        if self.context_table.admit(&mut self.fast, entry) == Admission::Renewed {
+            self.context_changed();
+        }
+        let mut rights = mmu::permissions::rights(&self.stage1, entry, access.privilege, access.pan);
+        if self.ram.is_code(offset) || entry.dirty == Dirty::Clean {
+            rights = rights.without(Rights::WRITE);
+        }
+        let context = match privilege {
+            Privilege::Current => self.contexts.of(Va(va)),
+            Privilege::Unprivileged => self.contexts_unprivileged.of(Va(va)),
+        };
+        self.fast.fill(Va(va), context, offset, rights.without(Rights::FETCH));
+    }
+
+    pub(crate) fn read_place(&mut self, va: u64, place: Place, log2: u32) -> Result<u64, Stop> {
+        let value = match place.target {
+            Target::Ram(offset) => self.ram_read(offset, log2),
+            Target::Device(index, offset) => {
+                let access = self.mmio(offset, log2);
+                self.bus.read_device(index, access).ok()
+            }
+            Target::Nothing => None,
+        };
+        value.ok_or_else(|| self.data_abort(va, AccessKind::Read, AccessFault::External))
+    }
+
+    pub(crate) fn write_place(&mut self, va: u64, place: Place, value: u64, log2: u32) -> Result<(), Stop> {
+        let done = match place.target {
+            Target::Ram(offset) => {
+                let done = self.ram_write(offset, value, log2);
+                if self.ram.is_code(offset) {
+                    self.ram.note_write(offset, 1 << log2);
+                    self.leave_block = true;
+                }
+                done
+            }
+            Target::Device(index, offset) => {
+                let access = self.mmio(offset, log2);
+                // A device may write code by DMA, or raise an interrupt: look again before the next instruction.
+                self.leave_block = true;
+                self.bus.write_device(index, access, value).ok()
+            }
+            Target::Nothing => None,
+        };
+        done.ok_or_else(|| self.data_abort(va, AccessKind::Write, AccessFault::External))
+    }
+
+    fn mmio(&self, offset: u64, log2: u32) -> MmioAccess {
+        MmioAccess { offset, size: size_of(log2), cpu: self.index, now: self.nanoseconds() }
+    }
+
+    /// The offset in RAM of an atomic or exclusive access: aligned, and allowed as `kinds` ask, in that order, so that
+    /// the syndrome says write only where a read would not have faulted.
+    #[inline(never)]
+    fn atomic_slow(&mut self, va: u64, bytes: u64, kinds: &[AccessKind], access: Access) -> Result<u64, Stop> {
+        if va & (bytes - 1) != 0 {
+            return self.alignment_fault(va, kinds[0]);
+        }
+        let mut target = Target::Nothing;
+        for kind in kinds {
+            target = self.place(va, *kind, access.privilege)?.target;
+        }
+        match target {
+            Target::Ram(offset) if offset + bytes <= self.ram.len() => Ok(offset),
+            // Atomics to what does not support them: IMPLEMENTATION DEFINED fault, DFSC 0x35 (DDI 0487 B2.2.6).
+            Target::Ram(_) | Target::Device(..) => Err(self.data_abort(va, kinds[0], AccessFault::UnsupportedAtomic)),
+            Target::Nothing => Err(self.data_abort(va, kinds[0], AccessFault::External)),
+        }
+    }
+
+    /// The offset in RAM that an atomic of `bytes` reads and writes.
+    #[inline(always)]
+    fn atomic_offset(&mut self, va: u64, bytes: u64, access: Access) -> Result<u64, Stop> {
+        if va & (bytes - 1) == 0
+            && let Some(offset) = self.fast_write(va, access.privilege, bytes)
+        {
+            return Ok(offset);
+        }
+        self.atomic_slow(va, bytes, &[AccessKind::Read, AccessKind::Write], access)
+    }
+
+    /// Writes RAM that `atomic_offset` found; a code page becomes stale.
+    #[inline(always)]
+    fn write_found(&mut self, offset: u64, value: u64, log2: u32) {
+        // In bounds: the offset came with that size.
+        let _ = self.ram_write(offset, value, log2);
+        if self.ram.is_code(offset) {
+            self.ram.note_write(offset, 1 << log2);
+            self.leave_block = true;
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn read_modify_write(
+        &mut self,
+        va: u64,
+        access: Access,
+        new: impl FnOnce(u64) -> u64,
+    ) -> Result<u64, Stop> {
+        let offset = self.atomic_offset(va, 1 << access.log2, access)?;
+        let old = self.ram_read(offset, access.log2).unwrap_or(0);
+        self.write_found(offset, new(old), access.log2);
+        Ok(old)
+    }
+
+    /// CASP.
+    pub(crate) fn read_modify_write_pair(
+        &mut self,
+        va: u64,
+        access: Access,
+        expected: (u64, u64),
+        new: (u64, u64),
+    ) -> Result<(u64, u64), Stop> {
+        let (bytes, bits) = (1u64 << access.log2, 8 << access.log2);
+        let offset = self.atomic_offset(va, 2 * bytes, access)?;
+        let old = self.read_pair(offset, access.log2);
+        if old == (expected.0.zext(bits), expected.1.zext(bits)) {
+            self.write_found(offset, new.0, access.log2);
+            self.write_found(offset + bytes, new.1, access.log2);
+        }
+        Ok(old)
+    }
+
+    fn read_pair(&self, offset: u64, log2: u32) -> (u64, u64) {
+        (self.ram_read(offset, log2).unwrap_or(0), self.ram_read(offset + (1 << log2), log2).unwrap_or(0))
+    }
+
+    /// Marks `bytes` at `va` for exclusive access and gives their offset in RAM.
+    fn mark_exclusive(&mut self, va: u64, bytes: u64, access: Access) -> Result<u64, Stop> {
+        let found = if va & (bytes - 1) == 0 { self.fast_read(va, access.privilege, bytes) } else { None };
+        let offset = match found {
+            Some(offset) => offset,
+            None => self.atomic_slow(va, bytes, &[AccessKind::Read], access)?,
+        };
+        self.monitor = Some(Monitor { offset, bytes });
+        Ok(offset)
+    }
+
+    pub(crate) fn exclusive_load(&mut self, va: u64, access: Access) -> Result<u64, Stop> {
+        let offset = self.mark_exclusive(va, 1 << access.log2, access)?;
+        Ok(self.ram_read(offset, access.log2).unwrap_or(0))
+    }
+
+    pub(crate) fn exclusive_load_pair(&mut self, va: u64, access: Access) -> Result<(u64, u64), Stop> {
+        let offset = self.mark_exclusive(va, 2 << access.log2, access)?;
+        Ok(self.read_pair(offset, access.log2))
+    }
+
+    /// Does the monitor allow an exclusive store? Gives the offset in RAM, and clears the monitor either way.
+    fn claim_exclusive(&mut self, va: u64, bytes: u64, access: Access) -> Result<Option<u64>, Stop> {
+        let offset = self.atomic_slow_or_fast(va, bytes, access)?;
+        let held = self.monitor.take() == Some(Monitor { offset, bytes });
+        if !held {
+            self.emit(event::Event::ExclusiveFailed { pa: self.bus.ram_base().add(offset) });
+        }
+        Ok(held.then_some(offset))
+    }
+
+    /// As [`Pe::atomic_offset`], for a store that does not read.
+    fn atomic_slow_or_fast(&mut self, va: u64, bytes: u64, access: Access) -> Result<u64, Stop> {
+        if va & (bytes - 1) == 0
+            && let Some(offset) = self.fast_write(va, access.privilege, bytes)
+        {
+            return Ok(offset);
+        }
+        self.atomic_slow(va, bytes, &[AccessKind::Write], access)
+    }
+
+    pub(crate) fn exclusive_store(&mut self, va: u64, value: u64, access: Access) -> Result<u64, Stop> {
+        let Some(offset) = self.claim_exclusive(va, 1 << access.log2, access)? else { return Ok(1) };
+        self.write_found(offset, value, access.log2);
+        Ok(0)
+    }
+
+    pub(crate) fn exclusive_store_pair(&mut self, va: u64, values: (u64, u64), access: Access) -> Result<u64, Stop> {
+        let bytes = 1u64 << access.log2;
+        let Some(offset) = self.claim_exclusive(va, 2 * bytes, access)? else { return Ok(1) };
+        self.write_found(offset, values.0, access.log2);
+        self.write_found(offset + bytes, values.1, access.log2);
+        Ok(0)
+    }
+}
+
+/// The exclusive monitor: what the last load-exclusive marked. One PE at a time runs, and its monitor is cleared
+/// whenever another PE may run (the architecture allows the monitor to be cleared at any time), so that no store of
+/// another PE is missed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Monitor {
+    offset: u64,
+    bytes: u64,
+}

@@ -1,0 +1,421 @@
+//! The state of one PE.
+
+use std::sync::Arc;
+
+use arch::model::CpuModel;
+use arch::sysreg::{Kind, Reg};
+use arch::{El, Va};
+use bus::{Bus, CpuInterface, CpuLines, Ram};
+use event::{Event, Sink};
+use mmu::{Contexts, CtxPair, FastCache, MmuFeatures, Stage1, Tlb, TlbiOp};
+
+use crate::eval::Q;
+use crate::exception::Exception;
+use crate::memory::Monitor;
+use crate::pstate::Pstate;
+use crate::stop::{Exit, Stop, ToolError};
+use crate::timer::Timer;
+
+/// Which instruction reaches the firmware (PSCI, SMCCC) of a machine without EL2 and EL3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conduit {
+    /// HVC.
+    Hvc,
+    /// SMC.
+    Smc,
+}
+
+/// What a PE is made of.
+pub struct PeConfig {
+    /// Its number in the machine, from 0.
+    pub index: usize,
+    /// `MPIDR_EL1`.
+    pub mpidr: u64,
+    /// Features, ID registers, sizes.
+    pub model: CpuModel,
+    /// The address map.
+    pub bus: Arc<Bus>,
+    /// The interrupt controller's CPU interface.
+    pub gic: Arc<dyn CpuInterface>,
+    /// The wires from the interrupt controller.
+    pub lines: Arc<CpuLines>,
+    /// How firmware is called.
+    pub conduit: Conduit,
+    /// `CNTFRQ_EL0`, in Hz: ticks of the machine's time a second.
+    pub frequency: u64,
+    /// For RNDR.
+    pub seed: u64,
+    /// Does HLT #0xf000 reach the machine?
+    pub semihosting: Semihosting,
+}
+
+/// Whether semihosting calls are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Semihosting {
+    /// HLT is UNDEFINED.
+    Off,
+    /// HLT #0xf000 leaves to the machine.
+    On,
+}
+
+/// What a PE did that others must hear of before they run on.
+#[derive(Clone, Copy, Debug)]
+pub enum Broadcast {
+    /// A TLB invalidation for the Inner or Outer Shareable domain.
+    Tlbi(TlbiOp),
+    /// SEV.
+    Event,
+}
+
+/// What a model makes of a register.
+#[derive(Clone, Copy)]
+pub(crate) struct RegFacts {
+    /// Is it there?
+    pub present: bool,
+    /// Bits that software can write.
+    pub writable: u64,
+}
+
+impl RegFacts {
+    fn new(model: &CpuModel, reg: Reg) -> Self {
+        Self { present: model.has_register(reg), writable: model.writable(reg) }
+    }
+}
+
+/// A processing element. It implements [`sem::Machine`], and [`Pe::run`] executes.
+///
+/// The fields that every instruction touches come first.
+// The flags are independent of each other, and each is tested on a hot path.
+#[allow(clippy::struct_excessive_bools)]
+pub struct Pe {
+    /// X0 to X30; index 31 is always 0 and stands for XZR.
+    pub(crate) x: [u64; 32],
+    /// The current stack pointer; the others are in `sp_bank`.
+    pub(crate) sp: u64,
+    pub(crate) nzcv: u64,
+    /// Address of the first instruction of the running block; between blocks, of the next instruction.
+    pub(crate) pc: u64,
+    /// Where the running block goes on.
+    pub(crate) next_pc: u64,
+    /// Set by an instruction after which the rest of the block must not run unseen.
+    pub(crate) leave_block: bool,
+    pub(crate) fp_enabled: bool,
+    /// All ones where every access must be aligned (SCTLR_ELx.A, or MMU off), else 0.
+    pub(crate) align_mask: u64,
+    /// 15 where SP's alignment is checked, else 0.
+    pub(crate) sp_align_mask: u64,
+    /// The fast cache's contexts for accesses of the current level.
+    pub(crate) contexts: CtxPair,
+    /// For LDTR and STTR.
+    pub(crate) contexts_unprivileged: CtxPair,
+    /// For fetches: as `contexts`, but never valid while a fetch needs a look (illegal execution state).
+    pub(crate) contexts_fetch: CtxPair,
+    pub(crate) ram: Arc<Ram>,
+    pub(crate) fast: FastCache,
+
+    pub(crate) q: [Q; 32],
+    pub(crate) fpcr: u64,
+    pub(crate) fpsr: u64,
+
+    /// Instructions retired, up to the start of the running block.
+    pub(crate) insns: u64,
+    /// Exceptions taken: each lets a tick pass.
+    pub(crate) taken: u64,
+    /// Ticks that passed without a retired instruction: sleep, exceptions that instructions did not retire for.
+    pub(crate) skipped: u64,
+    /// Instructions retired at each EL, up to the last change of EL.
+    insns_at_el: [u64; 4],
+    el_since: u64,
+
+    pub(crate) pstate: Pstate,
+    /// SP_EL0 to SP_EL3; the entry of the current one is out of date.
+    pub(crate) sp_bank: [u64; 4],
+    pub(crate) sys: Box<[u64; Reg::COUNT]>,
+    pub(crate) ptimer: Timer,
+    pub(crate) vtimer: Timer,
+    /// The outputs that the GIC last saw: physical, virtual.
+    pub(crate) timer_outputs: [bool; 2],
+    pub(crate) monitor: Option<Monitor>,
+    pub(crate) event_register: bool,
+    pub(crate) pending: Option<Exception>,
+    pub(crate) exit: Option<Exit>,
+    /// Where a WFIT or WFET ends, in ticks.
+    pub(crate) wait_until: Option<u64>,
+    /// State of the generator behind RNDR; never 0.
+    pub(crate) random: u64,
+    pub(crate) semihosting: bool,
+
+    pub(crate) stage1: Stage1,
+    pub(crate) mmu_features: MmuFeatures,
+    pub(crate) tlb: Tlb,
+    pub(crate) context_table: Contexts,
+
+    pub(crate) lines: Arc<CpuLines>,
+    /// Lines of `lines` that PSTATE does not mask.
+    pub(crate) unmasked: u32,
+    pub(crate) bus: Arc<Bus>,
+    pub(crate) gic: Arc<dyn CpuInterface>,
+    pub(crate) outbox: Vec<Broadcast>,
+    pub(crate) sink: Option<Box<dyn Sink>>,
+
+    pub(crate) index: usize,
+    pub(crate) model: CpuModel,
+    /// What the model makes of each register, by its index.
+    pub(crate) facts: Box<[RegFacts; Reg::COUNT]>,
+    pub(crate) conduit: Conduit,
+    pub(crate) frequency: u64,
+}
+
+impl Pe {
+    /// A PE out of reset, at EL1 (the highest level modelled), at address 0.
+    #[must_use]
+    pub fn new(config: PeConfig) -> Self {
+        let mmu_features = crate::system::mmu_features(&config.model);
+        let mut pe = Self {
+            x: [0; 32],
+            sp: 0,
+            nzcv: 0,
+            pc: 0,
+            next_pc: 0,
+            leave_block: false,
+            fp_enabled: false,
+            align_mask: !0,
+            sp_align_mask: 0,
+            contexts: CtxPair::NEVER,
+            contexts_unprivileged: CtxPair::NEVER,
+            contexts_fetch: CtxPair::NEVER,
+            ram: config.bus.ram().clone(),
+            fast: FastCache::new(),
+            q: [Q(0); 32],
+            fpcr: 0,
+            fpsr: 0,
+            insns: 0,
+            taken: 0,
+            skipped: 0,
+            insns_at_el: [0; 4],
+            el_since: 0,
+            pstate: Pstate::reset(El::El1),
+            sp_bank: [0; 4],
+            sys: Box::new(Reg::ALL.map(|r| r.info().reset)),
+            ptimer: Timer::default(),
+            vtimer: Timer::default(),
+            timer_outputs: [false; 2],
+            monitor: None,
+            event_register: false,
+            pending: None,
+            exit: None,
+            wait_until: None,
+            random: config.seed | 1,
+            semihosting: config.semihosting == Semihosting::On,
+            stage1: Stage1::new(&crate::system::NO_TRANSLATION, &mmu_features),
+            mmu_features,
+            tlb: Tlb::new(),
+            context_table: Contexts::new(),
+            lines: config.lines,
+            unmasked: 0,
+            bus: config.bus,
+            gic: config.gic,
+            outbox: Vec::new(),
+            sink: None,
+            index: config.index,
+            facts: Box::new(Reg::ALL.map(|r| RegFacts::new(&config.model, r))),
+            model: config.model,
+            conduit: config.conduit,
+            frequency: config.frequency,
+        };
+        pe.load_id_registers(config.mpidr);
+        pe.context_changed();
+        pe
+    }
+
+    fn load_id_registers(&mut self, mpidr: u64) {
+        for reg in Reg::ALL.into_iter().filter(|r| r.info().kind == Kind::Id) {
+            self.sys[reg as usize] = self.model.id_value(reg);
+        }
+        self.sys[Reg::MIDR_EL1 as usize] = self.model.id_value(Reg::MIDR_EL1);
+        self.sys[Reg::MPIDR_EL1 as usize] = mpidr;
+        self.sys[Reg::CNTFRQ_EL0 as usize] = self.frequency;
+    }
+
+    /// Starts the PE anew, as PSCI CPU_ON and the boot protocols do: at `entry`, EL1, MMU off, all interrupts masked, X0 as
+    /// given.
+    pub fn start(&mut self, entry: Va, x0: u64) {
+        let mpidr = self.mpidr();
+        self.account_el(self.insns);
+        for reg in Reg::ALL {
+            self.sys[reg as usize] = reg.info().reset;
+        }
+        self.load_id_registers(mpidr);
+        self.x = [0; 32];
+        self.x[0] = x0;
+        self.pc = entry.0;
+        self.pending = None;
+        self.exit = None;
+        self.wait_until = None;
+        self.monitor = None;
+        self.ptimer = Timer::default();
+        self.vtimer = Timer::default();
+        self.fpcr = 0;
+        self.set_pstate(Pstate::reset(El::El1));
+        self.translation_rules_changed();
+    }
+
+    /// Sends this PE's events to `sink`.
+    pub fn set_sink(&mut self, sink: Option<Box<dyn Sink>>) {
+        self.sink = sink;
+    }
+    #[inline]
+    pub(crate) fn emit(&mut self, event: Event) {
+        if let Some(sink) = &mut self.sink {
+            sink.event(&event);
+        }
+    }
+
+    /// Xn, or 0 for 31.
+    #[must_use]
+    pub fn x_register(&self, n: usize) -> u64 {
+        self.x[n & 31]
+    }
+    /// Writes Xn; 31 is discarded.
+    pub fn set_x_register(&mut self, n: usize, value: u64) {
+        if n < 31 {
+            self.x[n] = value;
+        }
+    }
+    /// The next instruction's address.
+    #[must_use]
+    pub fn pc(&self) -> Va {
+        Va(self.pc)
+    }
+    /// Goes on at `pc`.
+    pub fn set_pc(&mut self, pc: Va) {
+        self.pc = pc.0;
+    }
+    /// PSTATE without NZCV.
+    #[must_use]
+    pub fn pstate(&self) -> Pstate {
+        self.pstate
+    }
+    /// Its number in the machine.
+    #[must_use]
+    pub fn index(&self) -> usize {
+        self.index
+    }
+    /// `MPIDR_EL1`.
+    #[must_use]
+    pub fn mpidr(&self) -> u64 {
+        self.sys[Reg::MPIDR_EL1 as usize]
+    }
+    /// What it is a model of.
+    #[must_use]
+    pub fn model(&self) -> &CpuModel {
+        &self.model
+    }
+
+    /// Instructions retired.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.insns
+    }
+    /// Instructions retired at each exception level.
+    #[must_use]
+    pub fn instructions_by_el(&self) -> [u64; 4] {
+        let mut counts = self.insns_at_el;
+        counts[self.pstate.el as usize] += self.insns - self.el_since;
+        counts
+    }
+    /// Call where PSTATE.EL is about to change, with all instructions retired so far counted.
+    pub(crate) fn account_el(&mut self, retired: u64) {
+        self.insns_at_el[self.pstate.el as usize] += retired - self.el_since;
+        self.el_since = retired;
+    }
+
+    /// This PE's time in ticks.
+    #[inline(always)]
+    #[must_use]
+    pub fn ticks(&self) -> u64 {
+        self.insns + self.skipped
+    }
+    /// Instructions retired and exceptions taken: what run limits count.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.insns + self.taken
+    }
+    /// Has the time of a WFIT or WFET come?
+    #[must_use]
+    pub fn wait_is_over(&self) -> bool {
+        self.wait_until.is_some_and(|end| self.ticks() >= end)
+    }
+    /// Ticks that passed while nothing executed.
+    #[must_use]
+    pub fn idle_ticks(&self) -> u64 {
+        self.skipped - self.taken
+    }
+    /// Lets time pass to `ticks` without instructions; does nothing where it is later already.
+    pub fn skip_to(&mut self, ticks: u64) {
+        self.skipped += ticks.saturating_sub(self.ticks());
+    }
+    pub(crate) fn nanoseconds(&self) -> u64 {
+        (u128::from(self.ticks()) * 1_000_000_000 / u128::from(self.frequency)) as u64
+    }
+
+    /// What others must hear of; empties the list.
+    pub fn take_broadcasts(&mut self) -> Vec<Broadcast> {
+        std::mem::take(&mut self.outbox)
+    }
+    /// Is there something that others must hear of?
+    #[must_use]
+    pub fn has_broadcasts(&self) -> bool {
+        !self.outbox.is_empty()
+    }
+    /// Hears what another PE did.
+    pub fn receive(&mut self, broadcast: Broadcast) {
+        match broadcast {
+            Broadcast::Tlbi(op) => {
+                self.invalidate_tlb(&op);
+            }
+            Broadcast::Event => self.event_register = true,
+        }
+    }
+    /// Clears the exclusive monitor: another PE may run now.
+    pub fn clear_monitor(&mut self) {
+        self.monitor = None;
+    }
+
+    /// Would WFI complete at once? So it is where an interrupt is pending, masked or not.
+    #[must_use]
+    pub fn has_pending_interrupt(&self) -> bool {
+        self.lines.get() & (CpuLines::IRQ | CpuLines::FIQ | CpuLines::SERROR) != 0
+    }
+    /// Is there an event for WFE?
+    #[must_use]
+    pub fn has_event(&self) -> bool {
+        self.event_register
+    }
+
+    /// Asks the machine for something after this instruction.
+    pub(crate) fn leave(&mut self, exit: Exit) -> Stop {
+        self.exit = Some(exit);
+        Stop::Leave
+    }
+    pub(crate) fn tool_error(&mut self, error: ToolError) -> Stop {
+        self.exit = Some(Exit::Tool(error));
+        Stop::Tool
+    }
+
+    /// Folds the architectural state into `state`, for the end-of-run hash.
+    pub fn hash_state(&self, state: &mut dyn std::hash::Hasher) {
+        self.x.iter().for_each(|v| state.write_u64(*v));
+        self.q.iter().for_each(|v| state.write_u128(v.0));
+        self.sys.iter().for_each(|v| state.write_u64(*v));
+        self.sp_bank.iter().for_each(|v| state.write_u64(*v));
+        let mut word = |v| state.write_u64(v);
+        for v in [self.sp, self.nzcv, self.pc, self.pstate.to_spsr(), self.fpcr, self.fpsr, self.insns, self.skipped] {
+            word(v);
+        }
+        for timer in [self.ptimer, self.vtimer] {
+            word(timer.ctl);
+            word(timer.cval);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The block loop. Order at an instruction boundary: budget, pending asynchronous exceptions, fetch (alignment,
+//! translation, permission), decode, execute.
+
+use arch::Va;
+use bus::CpuLines;
+use mmu::{AccessKind, Admission, Caching, Rights};
+use sem::Privilege;
+
+use crate::abort::AccessFault;
+use crate::code::CodeCache;
+use crate::exception::Interrupt;
+use crate::pe::Pe;
+use crate::stop::{Exit, Stop};
+
+impl Pe {
+    /// Executes until this PE's time reaches `until` ticks, or it has to ask the machine for something.
+    pub fn run(&mut self, code: &mut CodeCache, until: u64) -> Exit {
+        self.update_timers();
+        loop {
+            let now = self.ticks();
+            if now >= until {
+                return Exit::Budget;
+            }
+            if self.lines.get() & self.unmasked != 0 {
+                self.take_interrupt();
+                continue;
+            }
+            if self.ram.has_stale() {
+                code.drop_stale();
+            }
+            match self.run_block(code, until - now) {
+                Ok(()) => {}
+                Err(exit) => return exit,
+            }
+        }
+    }
+
+    /// Fetches and executes one block, at most `budget` instructions of it.
+    #[inline(always)]
+    fn run_block(&mut self, code: &mut CodeCache, budget: u64) -> Result<(), Exit> {
+        // A misaligned PC crosses its page's end or meets the alignment check in `fetch`.
+        let fetched = if self.pc & 3 == 0 {
+            self.fast.lookup_fetch(Va(self.pc), self.contexts_fetch.of(Va(self.pc)), 4)
+        } else {
+            None
+        };
+        let Some(offset) = fetched.or_else(|| self.fetch(self.pc).ok()) else {
+            self.take_pending(self.pc);
+            return Ok(());
+        };
+        let ops = code.block(offset);
+        let count = (ops.len() as u64).min(budget) as usize;
+        let start = self.pc;
+        self.next_pc = start.wrapping_add(4 * count as u64);
+        let mut done = 0;
+        let mut stop = None;
+        for op in &ops[..count] {
+            if let Err(reason) = (op.run)(self, op.insn) {
+                stop = Some(reason);
+                break;
+            }
+            done += 1;
+            if self.leave_block {
+                self.leave_block = false;
+                if done < count {
+                    self.next_pc = start.wrapping_add(4 * done as u64);
+                }
+                break;
+            }
+        }
+        match stop {
+            None => {
+                self.insns += done as u64;
+                self.pc = self.next_pc;
+                Ok(())
+            }
+            Some(reason) => self.stopped(reason, start, done, count),
+        }
+    }
+
+    /// Instruction number `done` of the block at `start` stopped.
+    fn stopped(&mut self, reason: Stop, start: u64, done: usize, count: usize) -> Result<(), Exit> {
+        self.leave_block = false;
+        let here = start.wrapping_add(4 * done as u64);
+        let complete = !matches!(reason, Stop::Exception | Stop::Tool);
+        self.insns += done as u64 + u64::from(complete);
+        let next = if done + 1 < count { here.wrapping_add(4) } else { self.next_pc };
+        self.pc = if complete { next } else { here };
+        match reason {
+            Stop::EndBlock => Ok(()),
+            Stop::Exception | Stop::ExceptionAfter => {
+                self.take_pending(self.pc);
+                Ok(())
+            }
+            Stop::Leave | Stop::Tool => Err(self.exit.take().unwrap_or(Exit::Yield)),
+        }
+    }
+
+    /// Translates a fetch: the offset in RAM of the instruction at `pc`.
+    #[inline(never)]
+    fn fetch(&mut self, pc: u64) -> Result<u64, Stop> {
+        if self.pstate.il != 0 {
+            return Err(self.illegal_state());
+        }
+        if pc & 3 != 0 {
+            return Err(self.pc_alignment_fault(pc));
+        }
+        let access = self.mmu_access(AccessKind::Fetch, Privilege::Current);
+        let entry = match self.translate(Va(pc), access) {
+            Ok(entry) => entry,
+            Err(fault) => return Err(self.instruction_abort(pc, AccessFault::Mmu(fault))),
+        };
+        match self.bus.target(entry.output(Va(pc))) {
+            bus::Target::Ram(offset) if offset + 4 <= self.ram.len() => {
+                if entry.caching != Caching::Never {
+                    if self.context_table.admit(&mut self.fast, &entry) == Admission::Renewed {
+                        self.context_changed();
+                    }
+                    self.fast.fill(Va(pc), self.contexts_fetch.of(Va(pc)), offset, Rights::FETCH);
+                }
+                Ok(offset)
+            }
+            _ => Err(self.instruction_abort(pc, AccessFault::External)),
+        }
+    }
+
+    /// Takes the highest-priority unmasked interrupt. The order among them is the implementation's choice:
+    /// SError, FIQ, IRQ.
+    #[inline(never)]
+    fn take_interrupt(&mut self) {
+        let lines = self.lines.get() & self.unmasked;
+        if lines & CpuLines::SERROR != 0 {
+            self.lines.drive(CpuLines::SERROR, bus::Level::Low);
+            self.take_asynchronous(Interrupt::SError);
+        } else if lines & CpuLines::FIQ != 0 {
+            self.take_asynchronous(Interrupt::Fiq);
+        } else if lines & CpuLines::IRQ != 0 {
+            self.take_asynchronous(Interrupt::Irq);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! SYS: cache maintenance, address translation and TLB instructions by encoding. DDI 0487 C5.3 to C5.5.
+
+use arch::feature::Feature;
+use arch::field::sctlr_el1 as sctlr;
+use arch::sysreg::{Enc, Reg};
+use arch::{El, Va};
+use mmu::AccessKind;
+use sem::{Insn, Privilege};
+
+use crate::abort::AccessFault;
+use crate::pe::Pe;
+use crate::stop::Stop;
+use bus::Target;
+
+/// What a SYS encoding with CRn 7 does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Maintenance {
+    /// IC IALLU, IALLUIS, DC by set/way: privileged, no address.
+    All,
+    /// IC IVAU, DC CVAU, CVAC, CVAP, CVADP, CIVAC: clean by address, at EL0 with SCTLR_EL1.UCI.
+    ByVa,
+    /// DC IVAC: privileged.
+    Invalidate,
+    /// DC ZVA, at EL0 with SCTLR_EL1.DZE.
+    Zero,
+}
+
+/// One line an instruction: encoding, what it is, the feature that it comes with.
+const MAINTENANCE: [(Enc, Maintenance, Option<Feature>); 13] = [
+    (Enc::new(1, 0, 7, 1, 0), Maintenance::All, None),        // IC IALLUIS
+    (Enc::new(1, 0, 7, 5, 0), Maintenance::All, None),        // IC IALLU
+    (Enc::new(1, 3, 7, 5, 1), Maintenance::ByVa, None),       // IC IVAU
+    (Enc::new(1, 0, 7, 6, 1), Maintenance::Invalidate, None), // DC IVAC
+    (Enc::new(1, 0, 7, 6, 2), Maintenance::All, None),        // DC ISW
+    (Enc::new(1, 0, 7, 10, 2), Maintenance::All, None),       // DC CSW
+    (Enc::new(1, 0, 7, 14, 2), Maintenance::All, None),       // DC CISW
+    (Enc::new(1, 3, 7, 4, 1), Maintenance::Zero, None),       // DC ZVA
+    (Enc::new(1, 3, 7, 10, 1), Maintenance::ByVa, None),      // DC CVAC
+    (Enc::new(1, 3, 7, 11, 1), Maintenance::ByVa, None),      // DC CVAU
+    (Enc::new(1, 3, 7, 12, 1), Maintenance::ByVa, Some(Feature::FEAT_DPB)), // DC CVAP
+    (Enc::new(1, 3, 7, 13, 1), Maintenance::ByVa, Some(Feature::FEAT_DPB2)), // DC CVADP
+    (Enc::new(1, 3, 7, 14, 1), Maintenance::ByVa, None),      // DC CIVAC
+];
+
+impl Pe {
+    pub(super) fn sys_instruction(&mut self, insn: Insn, enc: Enc, xt: u64) -> Result<(), Stop> {
+        if let Some((_, what, feature)) = MAINTENANCE.iter().find(|(e, ..)| *e == enc) {
+            let present = feature.is_none_or(|f| self.model.features.has(f));
+            return if present { self.maintenance(insn, *what, xt) } else { self.undefined_here() };
+        }
+        if self.pstate.el == El::El0 {
+            return self.undefined_here();
+        }
+        match enc.crn() {
+            7 => self.address_translation(enc, xt),
+            8 => self.tlbi(enc, xt),
+            _ => self.undefined_here(),
+        }
+    }
+
+    fn maintenance(&mut self, insn: Insn, what: Maintenance, xt: u64) -> Result<(), Stop> {
+        let control = self.reg(Reg::SCTLR_EL1);
+        let enabled = match what {
+            Maintenance::All | Maintenance::Invalidate => None,
+            Maintenance::ByVa => Some(sctlr::UCI.get(control)),
+            Maintenance::Zero => Some(sctlr::DZE.get(control)),
+        };
+        if self.pstate.el == El::El0 {
+            match enabled {
+                None => return self.undefined_here(),
+                Some(0) => return Err(self.sysreg_trap(insn)),
+                Some(_) => {}
+            }
+        }
+        match what {
+            // Memory is coherent and writes to code are noticed: there is nothing to do.
+            Maintenance::All => Ok(()),
+            Maintenance::ByVa => self.touch(xt, AccessKind::CacheMaintenance),
+            Maintenance::Invalidate => self.touch(xt, AccessKind::CacheInvalidate),
+            Maintenance::Zero => self.zero_block(xt),
+        }
+    }
+
+    /// Translates for the faults alone.
+    fn touch(&mut self, va: u64, kind: AccessKind) -> Result<(), Stop> {
+        let known = self.fast.lookup_write(Va(va), self.contexts.of(Va(va)), 1).is_some();
+        if known { Ok(()) } else { self.place(va, kind, Privilege::Current).map(|_| ()) }
+    }
+
+    /// DC ZVA. A fault's FAR is the address given, an alignment fault meets Device memory.
+    fn zero_block(&mut self, va: u64) -> Result<(), Stop> {
+        let bytes = 4u64 << self.model.dczid_bs;
+        let offset = match self.fast.lookup_write(Va(va), self.contexts.of(Va(va)), 1) {
+            Some(offset) if self.align_mask == 0 => offset,
+            _ => {
+                let place = self.place(va, AccessKind::Write, Privilege::Current)?;
+                match place.target {
+                    Target::Ram(offset) if !place.attr.is_device() => offset,
+                    Target::Nothing => return Err(self.data_abort(va, AccessKind::Write, AccessFault::External)),
+                    _ => return Err(self.data_abort(va, AccessKind::Write, AccessFault::Alignment)),
+                }
+            }
+        };
+        let start = offset & !(bytes - 1);
+        self.leave_block |= self.ram.is_code(start);
+        match self.ram.zero(start, bytes) {
+            Some(()) => Ok(()),
+            None => Err(self.data_abort(va, AccessKind::Write, AccessFault::External)),
+        }
+    }
+}

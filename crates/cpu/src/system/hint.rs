@@ -1,0 +1,64 @@
+//! Hints with an effect: waiting and events. DDI 0487 D1.6.
+
+use sem::{Hint, Insn};
+
+use crate::pe::{Broadcast, Pe};
+use crate::stop::{Exit, Stop};
+use arch::El;
+use arch::esr::{Wfx, WfxKind};
+use arch::field::sctlr_el1 as sctlr;
+use arch::sysreg::Reg;
+use event::Event;
+
+impl Pe {
+    pub(super) fn hint(&mut self, insn: Insn, hint: Hint, argument: u64) -> Result<(), Stop> {
+        match hint {
+            Hint::Yield => Err(self.leave(Exit::Yield)),
+            Hint::Sev => {
+                self.event_register = true;
+                self.outbox.push(Broadcast::Event);
+                Err(self.leave(Exit::Yield))
+            }
+            Hint::Sevl => {
+                self.event_register = true;
+                Ok(())
+            }
+            Hint::Wfe | Hint::Wfet => {
+                if std::mem::take(&mut self.event_register) {
+                    return Ok(());
+                }
+                self.wait(insn, hint, argument, Exit::WaitForEvent)
+            }
+            Hint::Wfi | Hint::Wfit => {
+                if self.has_pending_interrupt() {
+                    return Ok(());
+                }
+                self.wait(insn, hint, argument, Exit::WaitForInterrupt)
+            }
+            // No error record and no statistical profiling is modelled: nothing to synchronise.
+            Hint::Esb | Hint::Psb => Ok(()),
+        }
+    }
+
+    fn wait(&mut self, insn: Insn, hint: Hint, timeout: u64, exit: Exit) -> Result<(), Stop> {
+        let control = self.sys[Reg::SCTLR_EL1 as usize];
+        let timed = matches!(hint, Hint::Wfit | Hint::Wfet);
+        let (allowed, kind) = match hint {
+            Hint::Wfi | Hint::Wfit => (sctlr::nTWI, WfxKind::Wfi),
+            _ => (sctlr::nTWE, WfxKind::Wfe),
+        };
+        if self.pstate.el == El::El0 && !allowed.is_set(control) {
+            let timeout = timed.then(|| insn.rd() as u8);
+            return Err(self.raise(Wfx { kind, timeout }.syndrome(), None));
+        }
+        if timed {
+            // The local timeout: the wait ends where CNTVCT reaches it.
+            if self.counter_at(insn) >= timeout {
+                return Ok(());
+            }
+            self.wait_until = Some(timeout);
+        }
+        self.emit(Event::Sleep);
+        Err(self.leave(exit))
+    }
+}

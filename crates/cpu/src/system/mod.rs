@@ -1,0 +1,136 @@
+//! System instructions: what [`sem::System`] operations do to the PE.
+
+mod access;
+mod cache;
+mod context;
+mod hint;
+mod register;
+mod translate;
+
+use arch::El;
+use arch::esr::{self, Syndrome};
+use arch::feature::Feature;
+use event::{BarrierKind, Event};
+use sem::{BarrierOp, ExceptionCall, Insn, PstateField, System};
+
+pub(crate) use context::{NO_TRANSLATION, mmu_features};
+
+use crate::pe::{Conduit, Pe};
+use crate::pstate::Pstate;
+use crate::stop::{Exit, Stop};
+
+/// HLT #0xf000 in A64 is a semihosting call.
+const SEMIHOSTING: u16 = 0xf000;
+
+impl Pe {
+    pub(crate) fn system_operation(&mut self, insn: Insn, op: System, argument: u64) -> Result<u64, Stop> {
+        match op {
+            System::Mrs(enc) => self.mrs(insn, enc),
+            System::Msr(enc) => self.msr(insn, enc, argument).map(|()| 0),
+            System::Sys(enc) => self.sys_instruction(insn, enc, argument).map(|()| 0),
+            // No SYSL is allocated in what is modelled.
+            System::Sysl(_) | System::Drps => self.undefined_here(),
+            System::MsrImmediate(field, value) => self.msr_immediate(insn, field, value).map(|()| 0),
+            System::Exception(call, immediate) => Err(self.exception_call(insn, call, immediate)),
+            System::Eret => {
+                if self.pstate.el == El::El0 {
+                    return self.undefined_here();
+                }
+                let retired = self.insns + u64::from(insn.offset / 4) + 1;
+                self.exception_return(retired);
+                Err(Stop::EndBlock)
+            }
+            System::Clrex => {
+                self.clear_monitor();
+                Ok(0)
+            }
+            System::Barrier(barrier, _) => {
+                self.emit(Event::Barrier(match barrier {
+                    BarrierOp::Dmb | BarrierOp::DmbLd | BarrierOp::DmbSt => BarrierKind::Dmb,
+                    BarrierOp::Dsb => BarrierKind::Dsb,
+                    BarrierOp::Isb => BarrierKind::Isb,
+                    BarrierOp::Sb => BarrierKind::Sb,
+                }));
+                Ok(0)
+            }
+            System::Hint(hint) => self.hint(insn, hint, argument).map(|()| 0),
+        }
+    }
+
+    fn exception_call(&mut self, _insn: Insn, call: ExceptionCall, immediate: u16) -> Stop {
+        let firmware = match call {
+            ExceptionCall::Hvc => Some(Conduit::Hvc),
+            ExceptionCall::Smc => Some(Conduit::Smc),
+            _ => None,
+        };
+        match call {
+            ExceptionCall::Svc => {
+                self.raise(esr::svc(immediate.into()), None);
+                Stop::ExceptionAfter
+            }
+            // EL2 and EL3 are absent: both are UNDEFINED but for the conduit that the board gives its firmware.
+            ExceptionCall::Hvc | ExceptionCall::Smc => {
+                if self.pstate.el != El::El0 && firmware == Some(self.conduit) && immediate == 0 {
+                    return self.leave(Exit::FirmwareCall);
+                }
+                self.raise(Syndrome::UNKNOWN, None)
+            }
+            ExceptionCall::Brk => self.raise(esr::brk(immediate.into()), None),
+            ExceptionCall::Hlt if immediate == SEMIHOSTING && self.semihosting => self.leave(Exit::Semihosting),
+            // Halting debug is not implemented, so HLT and DCPS are UNDEFINED.
+            ExceptionCall::Hlt | ExceptionCall::Udf | ExceptionCall::Dcps(_) => self.raise(Syndrome::UNKNOWN, None),
+        }
+    }
+
+    fn msr_immediate(&mut self, insn: Insn, field: PstateField, value: u8) -> Result<(), Stop> {
+        let bit = value & 1;
+        let el0 = self.pstate.el == El::El0;
+        let has = |f| self.model.features.has(f);
+        let to = match field {
+            PstateField::DaifSet | PstateField::DaifClr => {
+                if el0 && self.el0_trap_daif() {
+                    return Err(self.sysreg_trap(insn));
+                }
+                let daif = self.pstate.daif;
+                let set = field == PstateField::DaifSet;
+                self.pstate.daif = if set { daif | value & 15 } else { daif & !value & 15 };
+                self.masks_changed();
+                return Ok(());
+            }
+            PstateField::SpSel if !el0 => Pstate { sp_sel: bit, ..self.pstate },
+            PstateField::Uao if !el0 && has(Feature::FEAT_UAO) => Pstate { uao: bit, ..self.pstate },
+            PstateField::Pan if !el0 && has(Feature::FEAT_PAN) => Pstate { pan: bit, ..self.pstate },
+            PstateField::Dit if has(Feature::FEAT_DIT) => Pstate { dit: bit, ..self.pstate },
+            PstateField::Ssbs if has(Feature::FEAT_SSBS2) => Pstate { ssbs: bit, ..self.pstate },
+            PstateField::Tco if has(Feature::FEAT_MTE) => Pstate { tco: bit, ..self.pstate },
+            PstateField::Cfinv if has(Feature::FEAT_FlagM) => {
+                self.nzcv ^= 1 << 29;
+                return Ok(());
+            }
+            PstateField::Xaflag if has(Feature::FEAT_FlagM2) => {
+                self.nzcv = xaflag(self.nzcv);
+                return Ok(());
+            }
+            PstateField::Axflag if has(Feature::FEAT_FlagM2) => {
+                self.nzcv = axflag(self.nzcv);
+                return Ok(());
+            }
+            _ => return self.undefined_here(),
+        };
+        self.set_pstate(to);
+        Ok(())
+    }
+}
+
+/// XAFLAG: from the external flag format to Arm's.
+fn xaflag(nzcv: u64) -> u64 {
+    let (z, c) = (nzcv >> 30 & 1, nzcv >> 29 & 1);
+    let (n, zz, cc, v) = ((1 - c) & (1 - z), z & c, c | z, (1 - c) & z);
+    n << 31 | zz << 30 | cc << 29 | v << 28
+}
+
+/// AXFLAG: from Arm's flag format to the external one.
+fn axflag(nzcv: u64) -> u64 {
+    let (z, c, v) = (nzcv >> 30 & 1, nzcv >> 29 & 1, nzcv >> 28 & 1);
+    (z | v) << 30 | (c & (1 - v)) << 29
+}

@@ -1,0 +1,268 @@
+//! MRS and MSR (register): the gate through which every system register is read and written.
+
+use arch::El;
+use arch::feature::Feature;
+use arch::sysreg::{self, Enc, Kind, Reg};
+use mmu::Half;
+use sem::Insn;
+
+use crate::pe::Pe;
+use crate::pstate::Pstate;
+use crate::stop::{Exit, Stop, ToolError};
+
+/// `FPCR` bits that exist without further features: AHP, DN, FZ, RMode.
+const FPCR_BASE: u64 = 0x07c0_0000;
+/// FZ16, with FEAT_FP16.
+const FPCR_FZ16: u64 = 1 << 19;
+/// `FPSR`: QC, IDC, IXC, UFC, OFC, DZC, IOC. NZCV of AArch32 is RES0.
+const FPSR_MASK: u64 = 0x0800_009f;
+
+impl Pe {
+    pub(super) fn mrs(&mut self, insn: Insn, enc: Enc) -> Result<u64, Stop> {
+        let el = self.pstate.el;
+        let Some(reg) = sysreg::lookup(enc) else {
+            return if sysreg::is_id_space(enc) && el != El::El0 { Ok(0) } else { self.no_access(insn, enc) };
+        };
+        let info = reg.info();
+        if !self.facts[reg as usize].present || info.min_read.is_none_or(|min| el < min) {
+            return self.no_access(insn, enc);
+        }
+        if self.el0_traps(reg) {
+            return Err(self.sysreg_trap(insn));
+        }
+        match info.kind {
+            Kind::Id | Kind::Stored => Ok(self.reg(reg)),
+            Kind::Special => self.read_special(insn, reg),
+        }
+    }
+
+    pub(super) fn msr(&mut self, insn: Insn, enc: Enc, value: u64) -> Result<(), Stop> {
+        let el = self.pstate.el;
+        let Some(reg) = sysreg::lookup(enc) else { return self.undefined_here() };
+        let info = reg.info();
+        if !self.facts[reg as usize].present || info.min_write.is_none_or(|min| el < min) {
+            return self.undefined_here();
+        }
+        if self.el0_traps(reg) {
+            return Err(self.sysreg_trap(insn));
+        }
+        match info.kind {
+            Kind::Id => self.undefined_here(),
+            Kind::Stored => {
+                self.store_masked(reg, value);
+                Ok(())
+            }
+            Kind::Special => self.write_special(insn, reg, value),
+        }
+    }
+
+    /// An access that finds no register: UNDEFINED, except that FEAT_IDST traps EL0's reads of the ID space.
+    fn no_access(&mut self, insn: Insn, enc: Enc) -> Result<u64, Stop> {
+        let idst = self.model.features.has(Feature::FEAT_IDST) && sysreg::is_idst_space(enc);
+        if self.pstate.el == El::El0 && idst { Err(self.sysreg_trap(insn)) } else { self.undefined_here() }
+    }
+
+    /// Writes the bits that software can write on this model; gives what changed.
+    pub(super) fn store_masked(&mut self, reg: Reg, value: u64) -> u64 {
+        let mask = self.facts[reg as usize].writable;
+        let old = self.reg(reg);
+        let new = old & !mask | value & mask;
+        self.sys[reg as usize] = new;
+        old ^ new
+    }
+
+    fn read_special(&mut self, insn: Insn, reg: Reg) -> Result<u64, Stop> {
+        let p = self.pstate;
+        Ok(match reg {
+            Reg::CurrentEL => (p.el as u64) << 2,
+            Reg::SPSel => u64::from(p.sp_sel),
+            Reg::DAIF => u64::from(p.daif) << 6,
+            Reg::NZCV => self.nzcv,
+            Reg::PAN => u64::from(p.pan) << 22,
+            Reg::UAO => u64::from(p.uao) << 23,
+            Reg::DIT => u64::from(p.dit) << 24,
+            Reg::TCO => u64::from(p.tco) << 25,
+            Reg::SSBS => u64::from(p.ssbs) << 12,
+            Reg::SP_EL0 if p.sp_sel == 0 => return self.undefined_here(),
+            Reg::SP_EL0 => self.sp_bank[0],
+            Reg::FPCR | Reg::FPSR => {
+                if !self.fp_enabled {
+                    self.fp_access_trap()?;
+                }
+                if reg == Reg::FPCR { self.fpcr } else { self.fpsr }
+            }
+            Reg::CNTPCT_EL0 | Reg::CNTVCT_EL0 | Reg::CNTPCTSS_EL0 | Reg::CNTVCTSS_EL0 => self.counter_at(insn),
+            Reg::CNTFRQ_EL0 => self.reg(reg),
+            Reg::CNTP_CTL_EL0 => self.ptimer.read_ctl(self.counter_at(insn)),
+            Reg::CNTV_CTL_EL0 => self.vtimer.read_ctl(self.counter_at(insn)),
+            Reg::CNTP_TVAL_EL0 => self.ptimer.read_tval(self.counter_at(insn)),
+            Reg::CNTV_TVAL_EL0 => self.vtimer.read_tval(self.counter_at(insn)),
+            Reg::CNTP_CVAL_EL0 => self.ptimer.cval,
+            Reg::CNTV_CVAL_EL0 => self.vtimer.cval,
+            Reg::ISR_EL1 => self.interrupt_status(),
+            Reg::CCSIDR_EL1 => self.model.ccsidr(self.reg(Reg::CSSELR_EL1)),
+            Reg::RNDR | Reg::RNDRRS => self.random_number(),
+            _ if is_icc(reg) => self.read_gic(reg)?,
+            _ if is_error_record(reg) => 0,
+            // OSLM says that the OS Lock is implemented; OSLK follows OSLAR.
+            Reg::OSLSR_EL1 => 8 | self.reg(Reg::OSLSR_EL1) & 2,
+            // Claim tags read as all implemented.
+            Reg::DBGCLAIMSET_EL1 => 0xff,
+            _ if is_plain(reg) => self.reg(reg),
+            // The debug communications channel: nothing is ever received.
+            Reg::MDCCSR_EL0 | Reg::DBGDTR_EL0 | Reg::DBGDTRRX_EL0 => 0,
+            _ => return Err(self.no_register(insn, reg)),
+        })
+    }
+
+    fn write_special(&mut self, insn: Insn, reg: Reg, value: u64) -> Result<(), Stop> {
+        let p = self.pstate;
+        let bit = |n: u32| (value >> n & 1) as u8;
+        match reg {
+            Reg::SPSel => self.set_pstate(Pstate { sp_sel: bit(0), ..p }),
+            Reg::DAIF => self.set_pstate(Pstate { daif: (value >> 6 & 15) as u8, ..p }),
+            Reg::NZCV => self.nzcv = value & 0xf000_0000,
+            Reg::PAN => self.set_pstate(Pstate { pan: bit(22), ..p }),
+            Reg::UAO => self.set_pstate(Pstate { uao: bit(23), ..p }),
+            Reg::DIT => self.set_pstate(Pstate { dit: bit(24), ..p }),
+            Reg::TCO => self.set_pstate(Pstate { tco: bit(25), ..p }),
+            Reg::SSBS => self.set_pstate(Pstate { ssbs: bit(12), ..p }),
+            Reg::SP_EL0 if p.sp_sel == 0 => return self.undefined_here(),
+            Reg::SP_EL0 => self.sp_bank[0] = value,
+            Reg::FPCR | Reg::FPSR => {
+                if !self.fp_enabled {
+                    return self.fp_access_trap();
+                }
+                if reg == Reg::FPCR {
+                    let fz16 = if self.model.features.has(Feature::FEAT_FP16) { FPCR_FZ16 } else { 0 };
+                    self.fpcr = value & (FPCR_BASE | fz16);
+                } else {
+                    self.fpsr = value & FPSR_MASK;
+                }
+            }
+            Reg::SCTLR_EL1 | Reg::TCR_EL1 | Reg::MAIR_EL1 | Reg::TCR2_EL1 => {
+                if self.store_masked(reg, value) != 0 {
+                    self.translation_rules_changed();
+                }
+            }
+            Reg::TTBR0_EL1 | Reg::TTBR1_EL1 => {
+                if self.store_masked(reg, value) != 0 {
+                    self.table_base_changed(if reg == Reg::TTBR0_EL1 { Half::Lower } else { Half::Upper });
+                }
+            }
+            Reg::CPACR_EL1 => {
+                self.store_masked(reg, value);
+                self.context_changed();
+            }
+            Reg::CNTP_CTL_EL0 => self.ptimer.ctl = value & 3,
+            Reg::CNTV_CTL_EL0 => self.vtimer.ctl = value & 3,
+            Reg::CNTP_CVAL_EL0 => self.ptimer.cval = value,
+            Reg::CNTV_CVAL_EL0 => self.vtimer.cval = value,
+            Reg::CNTP_TVAL_EL0 => {
+                let now = self.counter_at(insn);
+                self.ptimer.write_tval(now, value);
+            }
+            Reg::CNTV_TVAL_EL0 => {
+                let now = self.counter_at(insn);
+                self.vtimer.write_tval(now, value);
+            }
+            Reg::OSLAR_EL1 => self.sys[Reg::OSLSR_EL1 as usize] = (value & 1) << 1,
+            _ if is_icc(reg) => {
+                let enc = reg.info().enc;
+                if self.gic.write(self.index, enc, value).is_none() {
+                    return Err(self.no_register(insn, reg));
+                }
+            }
+            _ if is_error_record(reg) => {}
+            Reg::DBGCLAIMSET_EL1 => {
+                self.sys[Reg::DBGCLAIMCLR_EL1 as usize] |= value & 0xff;
+            }
+            Reg::DBGCLAIMCLR_EL1 => {
+                self.sys[Reg::DBGCLAIMCLR_EL1 as usize] &= !value;
+            }
+            _ if is_plain(reg) => {
+                self.store_masked(reg, value);
+            }
+            Reg::DBGDTR_EL0 | Reg::DBGDTRRX_EL0 | Reg::OSDTRTX_EL1 | Reg::OSDTRRX_EL1 => {}
+            _ => return Err(self.no_register(insn, reg)),
+        }
+        if is_timer(reg) {
+            // The deadline may have moved closer than the machine believes.
+            self.update_timers();
+            return Err(self.leave(Exit::Reschedule));
+        }
+        Ok(())
+    }
+
+    fn read_gic(&mut self, reg: Reg) -> Result<u64, Stop> {
+        match self.gic.read(self.index, reg.info().enc) {
+            Some(value) => Ok(value),
+            None => self.undefined_here(),
+        }
+    }
+
+    fn interrupt_status(&self) -> u64 {
+        let lines = self.lines.get();
+        let bit = |line: u32, n: u32| u64::from(lines & line != 0) << n;
+        use bus::CpuLines as L;
+        bit(L::SERROR, 8) | bit(L::IRQ, 7) | bit(L::FIQ, 6)
+    }
+
+    /// RNDR: from a generator seeded by the machine; flags say success (NZCV = 0).
+    fn random_number(&mut self) -> u64 {
+        // xorshift64*, any full-period generator would do: only determinism matters here.
+        let mut s = self.random;
+        s ^= s >> 12;
+        s ^= s << 25;
+        s ^= s >> 27;
+        self.random = s;
+        self.nzcv = 0;
+        s.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    fn no_register(&mut self, insn: Insn, reg: Reg) -> Stop {
+        let pc = arch::Va(self.pc.wrapping_add(u64::from(insn.offset)));
+        self.tool_error(ToolError::NoRegister { name: reg.name().to_owned(), pc })
+    }
+}
+
+fn is_icc(reg: Reg) -> bool {
+    reg.name().starts_with("ICC_")
+}
+
+/// `ERX*`: with no error record (`ERRIDR_EL1.NUM` = 0) they are RAZ/WI.
+fn is_error_record(reg: Reg) -> bool {
+    let enc = reg.info().enc;
+    (enc.op0(), enc.op1(), enc.crn()) == (3, 0, 5) && matches!(enc.crm(), 3..=5)
+}
+
+fn is_timer(reg: Reg) -> bool {
+    let enc = reg.info().enc;
+    (enc.op0(), enc.op1(), enc.crn()) == (3, 3, 14) && matches!(enc.crm(), 2 | 3)
+}
+
+/// Registers that are storage as long as what reads them (debug, event stream, PAuth) is not modelled or reads them itself.
+fn is_plain(reg: Reg) -> bool {
+    let enc = reg.info().enc;
+    let debug = enc.op0() == 2 && enc.op1() == 0;
+    debug
+        || matches!(
+            reg,
+            Reg::SCTLR_EL1
+                | Reg::TCR_EL1
+                | Reg::TCR2_EL1
+                | Reg::TTBR0_EL1
+                | Reg::TTBR1_EL1
+                | Reg::MAIR_EL1
+                | Reg::CPACR_EL1
+                | Reg::CNTKCTL_EL1
+                | Reg::CNTFRQ_EL0
+                | Reg::CONTEXTIDR_EL1
+                | Reg::DISR_EL1
+                | Reg::RVBAR_EL1
+                | Reg::MIDR_EL1
+                | Reg::MPIDR_EL1
+                | Reg::ERRSELR_EL1
+                | Reg::SCXTNUM_EL0
+        )
+}
