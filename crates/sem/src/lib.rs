@@ -7,14 +7,17 @@
 #![allow(clippy::unnecessary_wraps)]
 
 pub mod base;
+pub mod crypto;
 pub mod decode;
 #[cfg(any(test, feature = "testing"))]
 pub mod eval;
 pub mod footprint;
+pub mod fp;
 pub mod insn;
 pub mod lift;
 pub mod machine;
 pub mod pattern;
+mod simd;
 pub mod spec;
 pub mod system;
 #[cfg(any(test, feature = "testing"))]

@@ -90,6 +90,6 @@ macro_rules! flow_of {
 /// the same for every `M`.
 #[must_use]
 pub fn specs<M: Machine>() -> Vec<&'static Spec<M>> {
-    let classes = [crate::base::classes::<M>()];
+    let classes = [crate::base::classes::<M>(), crate::simd::classes::<M>()];
     classes.into_iter().flatten().flatten().collect()
 }

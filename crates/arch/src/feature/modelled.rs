@@ -9,10 +9,6 @@ pub const NOT_MODELLED: &[Feature] = &[
     FEAT_EL3,
     FEAT_GICv4p1,
     // Instructions.
-    FEAT_SHA512,
-    FEAT_SHA3,
-    FEAT_SM3,
-    FEAT_SM4,
     FEAT_LSE128,
     FEAT_FHM,
     FEAT_FlagM,
@@ -26,7 +22,6 @@ pub const NOT_MODELLED: &[Feature] = &[
     FEAT_SPECRES,
     FEAT_BF16,
     FEAT_DGH,
-    FEAT_I8MM,
     FEAT_XS,
     FEAT_LS64,
     FEAT_WFxT,
