@@ -1,0 +1,80 @@
+//! What can be wrong with a configuration.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use super::{MIN_MEMORY, PAGE};
+use crate::map::{MAX_CPUS, VIRTIO_COUNT};
+
+/// A configuration that no machine can be made of. Each message names the flag, the value and what to do.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum ConfigError {
+    /// No CPU, or too many.
+    #[error("--cpus {0}: a machine has 1 to {MAX_CPUS} CPUs")]
+    Cpus(usize),
+    /// Not a size.
+    #[error("--memory {0}: not a size; give bytes, or a number with K, M, G or T, such as 512M or 1G")]
+    MemorySyntax(String),
+    /// Less RAM than a kernel can start in.
+    #[error("--memory {0} (bytes): too small; a machine has at least {min} MiB", min = MIN_MEMORY >> 20)]
+    MemoryTooSmall(u64),
+    /// Not whole pages.
+    #[error("--memory {0} (bytes): not a multiple of {page} KiB, the largest page size", page = PAGE >> 10)]
+    MemoryAlignment(u64),
+    /// More RAM than the host has.
+    #[error("--memory {bytes} (bytes): the host has only {host} bytes of memory; ask for less")]
+    MemoryTooLarge {
+        /// Bytes asked for.
+        bytes: u64,
+        /// Bytes that the host has.
+        host: u64,
+    },
+    /// Nothing to run.
+    #[error("nothing to boot: give --kernel FILE, an arm64 Linux Image or an AArch64 ELF")]
+    NoKernel,
+    /// A command line that Linux would cut off.
+    #[error("--append: {0} bytes; arm64 Linux takes at most {max}", max = super::MAX_APPEND)]
+    AppendTooLong(usize),
+    /// A command line that is no C string.
+    #[error("--append: has a zero byte")]
+    AppendNul,
+    /// Not a feature setting.
+    #[error("--feature {0}: give NAME=on|off, or N:NAME=on|off for CPU N alone, such as 1:FEAT_LSE=off")]
+    FeatureSyntax(String),
+    /// A feature setting for a CPU that is not there.
+    #[error("--feature {setting}: no CPU {cpu}; with --cpus {cpus} they are 0 to {last}", last = .cpus - 1)]
+    FeatureCpu {
+        /// The setting.
+        setting: String,
+        /// The CPU it names.
+        cpu: usize,
+        /// How many there are.
+        cpus: usize,
+    },
+    /// Not a disk.
+    #[error("--disk {0}: give FILE or FILE,ro")]
+    DiskSyntax(String),
+    /// More disks than transports.
+    #[error("{0} times --disk: a machine has {VIRTIO_COUNT} virtio-mmio slots")]
+    TooManyDisks(usize),
+    /// One file as two disks, and somebody writes.
+    #[error("--disk {}: given twice; that is only possible with ,ro on both", .0.display())]
+    SharedDisk(PathBuf),
+    /// Not a time mode.
+    #[error("--time {0}: give insn, wall or cost=PRESET")]
+    TimeSyntax(String),
+    /// A limit of no time.
+    #[error("--timeout {0}: give a number of seconds above 0")]
+    Timeout(String),
+    /// A feature of a later version.
+    #[error("{flag} {value}: not yet; this version can {instead}")]
+    NotYet {
+        /// The flag.
+        flag: &'static str,
+        /// Its value.
+        value: String,
+        /// What it can do instead.
+        instead: &'static str,
+    },
+}

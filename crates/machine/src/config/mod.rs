@@ -1,0 +1,295 @@
+//! How a machine is configured: plain data, filled by the command line and read by the board.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+mod error;
+#[cfg(test)]
+mod tests;
+
+pub use error::ConfigError;
+
+use crate::map::{MAX_CPUS, VIRTIO_COUNT};
+
+/// Least RAM, in bytes: less does not hold a kernel, its device tree and a stack.
+pub const MIN_MEMORY: u64 = 16 << 20;
+/// RAM is a multiple of this, in bytes: the largest translation granule.
+pub const PAGE: u64 = 64 << 10;
+/// Longest kernel command line, in bytes without the terminator (Linux's COMMAND_LINE_SIZE on arm64, less one).
+pub const MAX_APPEND: usize = 2047;
+
+/// Everything that a machine is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MachineConfig {
+    /// Number of CPUs, 1 to [`MAX_CPUS`].
+    pub cpus: usize,
+    /// RAM in bytes.
+    pub memory: u64,
+    /// What the CPUs are models of.
+    pub cpu: CpuConfig,
+    /// Kernel image.
+    pub kernel: Option<PathBuf>,
+    /// Initial RAM disk, handed to the kernel as it is.
+    pub initrd: Option<PathBuf>,
+    /// Kernel command line. `None` where the user gave none: a device tree of the user's then keeps its own.
+    pub append: Option<String>,
+    /// The user's device tree, in place of the generated one.
+    pub dtb: Option<PathBuf>,
+    /// Disks, in the order of their virtio-mmio slots.
+    pub disks: Vec<Disk>,
+    /// What the guest's clock counts.
+    pub time: TimeMode,
+    /// How instructions are executed.
+    pub engine: Engine,
+    /// Where everything that looks random to the guest comes from.
+    pub seed: u64,
+    /// Stop after this many instructions, all CPUs together.
+    pub max_insns: Option<u64>,
+    /// Stop after this much of the host's time.
+    pub timeout: Option<Duration>,
+}
+
+impl Default for MachineConfig {
+    fn default() -> Self {
+        Self {
+            cpus: 1,
+            memory: 1 << 30,
+            cpu: CpuConfig::default(),
+            kernel: None,
+            initrd: None,
+            append: None,
+            dtb: None,
+            disks: Vec::new(),
+            time: TimeMode::Insn,
+            engine: Engine::Auto,
+            seed: 0,
+            max_insns: None,
+            timeout: None,
+        }
+    }
+}
+
+/// What the CPUs are models of: a preset, changed feature by feature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CpuConfig {
+    /// Name of the preset, such as `cortex-a57`.
+    pub preset: String,
+    /// Changes to it, later ones over earlier ones.
+    pub features: Vec<FeatureSetting>,
+}
+
+impl Default for CpuConfig {
+    fn default() -> Self {
+        Self { preset: "cortex-a57".into(), features: Vec::new() }
+    }
+}
+
+impl CpuConfig {
+    /// The settings that concern CPU `index`, in order.
+    pub fn settings(&self, index: usize) -> impl Iterator<Item = &FeatureSetting> {
+        self.features.iter().filter(move |setting| setting.cpu.is_none_or(|cpu| cpu == index))
+    }
+}
+
+/// Is a feature there?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// It is.
+    On,
+    /// It is not.
+    Off,
+}
+
+/// One `--feature`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeatureSetting {
+    /// The CPU that it is for; `None` for all.
+    pub cpu: Option<usize>,
+    /// The feature's name, as the user wrote it.
+    pub name: String,
+    /// What it becomes.
+    pub value: Presence,
+    /// The whole setting as the user wrote it, for messages.
+    pub text: String,
+}
+
+impl FromStr for FeatureSetting {
+    type Err = ConfigError;
+
+    /// `NAME=on|off` or `N:NAME=on|off`; 1 and 0, true and false, yes and no are taken for on and off.
+    fn from_str(text: &str) -> Result<Self, ConfigError> {
+        let syntax = || ConfigError::FeatureSyntax(text.to_owned());
+        let (left, value) = text.split_once('=').ok_or_else(syntax)?;
+        let (cpu, name) = match left.split_once(':') {
+            Some((cpu, name)) => (Some(cpu.parse().map_err(|_| syntax())?), name),
+            None => (None, left),
+        };
+        let value = match value {
+            "on" | "1" | "true" | "yes" => Presence::On,
+            "off" | "0" | "false" | "no" => Presence::Off,
+            _ => return Err(syntax()),
+        };
+        if name.is_empty() {
+            return Err(syntax());
+        }
+        Ok(Self { cpu, name: name.to_owned(), value, text: text.to_owned() })
+    }
+}
+
+/// May the guest write to a disk?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiskAccess {
+    /// Yes: writes go to the file.
+    ReadWrite,
+    /// No: the disk says so, and the file is opened for reading only.
+    ReadOnly,
+}
+
+/// One disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disk {
+    /// The file that holds it, raw.
+    pub path: PathBuf,
+    /// May the guest write?
+    pub access: DiskAccess,
+}
+
+impl FromStr for Disk {
+    type Err = ConfigError;
+
+    /// `FILE` or `FILE,ro`.
+    fn from_str(text: &str) -> Result<Self, ConfigError> {
+        let (path, access) = match text.strip_suffix(",ro") {
+            Some(path) => (path, DiskAccess::ReadOnly),
+            None => (text, DiskAccess::ReadWrite),
+        };
+        if path.is_empty() {
+            return Err(ConfigError::DiskSyntax(text.to_owned()));
+        }
+        Ok(Self { path: path.into(), access })
+    }
+}
+
+/// What the guest's clock counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeMode {
+    /// Instructions: one instruction, one tick. The same on every run and host.
+    Insn,
+    /// The host's clock.
+    Wall,
+}
+
+impl FromStr for TimeMode {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<Self, ConfigError> {
+        match text {
+            "insn" => Ok(Self::Insn),
+            "wall" => Ok(Self::Wall),
+            _ if text.starts_with("cost=") => Err(ConfigError::NotYet {
+                flag: "--time",
+                value: text.to_owned(),
+                instead: "count instructions (insn) or follow the host's clock (wall)",
+            }),
+            _ => Err(ConfigError::TimeSyntax(text.to_owned())),
+        }
+    }
+}
+
+/// How instructions are executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// Pre-decoded blocks, interpreted.
+    Interpreter,
+    /// Whatever is fastest; the same to the guest.
+    Auto,
+}
+
+/// Bytes of a size such as `1G`, `512M` or `1048576`: a number, then K, M, G or T (powers of 1024) or nothing.
+/// `None` for anything else and for what exceeds 64 bits.
+pub fn parse_size(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match &text[digits.len()..] {
+        "" => 0,
+        "k" | "K" => 10,
+        "m" | "M" => 20,
+        "g" | "G" => 30,
+        "t" | "T" => 40,
+        _ => return None,
+    };
+    // `parse` alone would take a leading plus sign.
+    if !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+/// Bytes of RAM that the host has, where it says so.
+pub fn host_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+impl MachineConfig {
+    /// Checks all that can be checked without opening a file. `host_memory` is what [`host_memory`] found.
+    pub fn validate(&self, host_memory: Option<u64>) -> Result<(), ConfigError> {
+        if self.cpus == 0 || self.cpus > MAX_CPUS {
+            return Err(ConfigError::Cpus(self.cpus));
+        }
+        self.validate_memory(host_memory)?;
+        self.validate_boot()?;
+        for setting in &self.cpu.features {
+            if let Some(cpu) = setting.cpu.filter(|cpu| *cpu >= self.cpus) {
+                return Err(ConfigError::FeatureCpu { setting: setting.text.clone(), cpu, cpus: self.cpus });
+            }
+        }
+        self.validate_disks()?;
+        if self.timeout.is_some_and(|limit| limit.is_zero()) {
+            return Err(ConfigError::Timeout("0".into()));
+        }
+        Ok(())
+    }
+
+    fn validate_memory(&self, host_memory: Option<u64>) -> Result<(), ConfigError> {
+        if self.memory < MIN_MEMORY {
+            return Err(ConfigError::MemoryTooSmall(self.memory));
+        }
+        if let Some(host) = host_memory.filter(|host| self.memory > *host) {
+            return Err(ConfigError::MemoryTooLarge { bytes: self.memory, host });
+        }
+        if !self.memory.is_multiple_of(PAGE) {
+            return Err(ConfigError::MemoryAlignment(self.memory));
+        }
+        Ok(())
+    }
+
+    fn validate_boot(&self) -> Result<(), ConfigError> {
+        let append = self.append.as_deref().unwrap_or("");
+        if self.kernel.is_none() {
+            return Err(ConfigError::NoKernel);
+        }
+        if append.len() > MAX_APPEND {
+            return Err(ConfigError::AppendTooLong(append.len()));
+        }
+        if append.contains('\0') {
+            return Err(ConfigError::AppendNul);
+        }
+        Ok(())
+    }
+
+    fn validate_disks(&self) -> Result<(), ConfigError> {
+        if self.disks.len() > VIRTIO_COUNT {
+            return Err(ConfigError::TooManyDisks(self.disks.len()));
+        }
+        for (n, disk) in self.disks.iter().enumerate() {
+            let both_read_only =
+                |other: &Disk| other.access == DiskAccess::ReadOnly && disk.access == DiskAccess::ReadOnly;
+            if self.disks[..n].iter().any(|other| other.path == disk.path && !both_read_only(other)) {
+                return Err(ConfigError::SharedDisk(disk.path.clone()));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,202 @@
+//! The device tree: the one that describes this board, and the user's own, completed.
+
+use core::ops::Range;
+
+use dtoolkit::ToPropertyValue;
+use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
+
+use crate::entropy::Entropy;
+use crate::map::{self, Window};
+
+mod user;
+
+#[cfg(test)]
+mod tests;
+
+pub use user::{Additions, DtbError, complete, dump};
+
+/// Largest device tree that an arm64 kernel takes, in bytes (Linux's booting.rst).
+pub const MAX_DTB: u64 = 2 << 20;
+
+/// Frequency of the clock that feeds the serial port and the real-time clock, in Hz.
+pub const APB_CLOCK_HZ: u32 = 24_000_000;
+
+/// What a generated device tree says.
+#[derive(Clone, Debug)]
+pub struct Description<'a> {
+    /// Preset of the CPUs, such as `cortex-a57`.
+    pub preset: &'a str,
+    /// Number of CPUs, 1 to [`map::MAX_CPUS`].
+    pub cpus: usize,
+    /// RAM in bytes, from [`map::RAM_BASE`].
+    pub memory: u64,
+    /// Kernel command line.
+    pub bootargs: &'a str,
+    /// Where the initial RAM disk is, in physical addresses.
+    pub initrd: Option<Range<u64>>,
+    /// The machine's seed, from which `rng-seed` and `kaslr-seed` follow.
+    pub seed: u64,
+}
+
+/// Interrupt specifiers of the GICv3 binding: type, number, flags.
+const SPI: u32 = 0;
+const PPI: u32 = 1;
+const LEVEL_HIGH: u32 = 4;
+
+/// Handles that nodes refer to each other by.
+const PHANDLE_GIC: u32 = 1;
+const PHANDLE_CLOCK: u32 = 2;
+
+/// A node under construction.
+struct Builder(DeviceTreeNode);
+
+impl Builder {
+    /// Names here are literals and addresses in hexadecimal; the tests parse them back with names checked.
+    fn new(name: impl Into<String>) -> Self {
+        Self(DeviceTreeNode::new_unchecked(name))
+    }
+    fn at(name: &str, window: Window) -> Self {
+        Self::new(format!("{name}@{:x}", window.base)).set("reg", cells64(&[window.base, window.len]))
+    }
+    fn set(mut self, name: &str, value: impl ToPropertyValue) -> Self {
+        self.0.add_property(DeviceTreeProperty::new_unchecked(name, value));
+        self
+    }
+    fn flag(self, name: &str) -> Self {
+        self.set(name, Vec::<u8>::new())
+    }
+    fn strings(self, name: &str, values: &[&str]) -> Self {
+        self.set(name, values)
+    }
+    fn spi(self, number: u32) -> Self {
+        self.set("interrupts", [SPI, number, LEVEL_HIGH])
+    }
+    fn child(mut self, child: Self) -> Self {
+        self.0.add_child(child.0);
+        self
+    }
+}
+
+/// 64-bit values as pairs of cells.
+fn cells64(values: &[u64]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_be_bytes()).collect()
+}
+
+/// The device tree of the board, as a blob.
+pub fn generate(description: &Description) -> Vec<u8> {
+    let mut root = Builder::new("")
+        .set("interrupt-parent", PHANDLE_GIC)
+        .set("#address-cells", 2u32)
+        .set("#size-cells", 2u32)
+        .set("compatible", "linux,dummy-virt")
+        .set("model", "linux,dummy-virt")
+        .flag("dma-coherent")
+        .child(chosen(description))
+        .child(Builder::new("aliases").set("serial0", serial_path()))
+        .child(
+            Builder::at("memory", Window { base: map::RAM_BASE, len: description.memory }).set("device_type", "memory"),
+        )
+        .child(cpus(description))
+        .child(
+            Builder::new("psci")
+                .strings("compatible", &["arm,psci-1.0", "arm,psci-0.2", "arm,psci"])
+                .set("method", "hvc"),
+        )
+        .child(gic(description))
+        .child(timer())
+        .child(
+            Builder::new("apb-pclk")
+                .set("compatible", "fixed-clock")
+                .set("#clock-cells", 0u32)
+                .set("clock-frequency", APB_CLOCK_HZ)
+                .set("clock-output-names", "clk24mhz")
+                .set("phandle", PHANDLE_CLOCK),
+        )
+        .child(
+            Builder::at("pl011", map::UART)
+                .strings("compatible", &["arm,pl011", "arm,primecell"])
+                .spi(map::UART_SPI)
+                .set("clocks", [PHANDLE_CLOCK, PHANDLE_CLOCK])
+                .strings("clock-names", &["uartclk", "apb_pclk"]),
+        )
+        .child(
+            Builder::at("pl031", map::RTC)
+                .strings("compatible", &["arm,pl031", "arm,primecell"])
+                .spi(map::RTC_SPI)
+                .set("clocks", PHANDLE_CLOCK)
+                .set("clock-names", "apb_pclk"),
+        );
+    for n in 0..map::VIRTIO_COUNT {
+        root = root.child(
+            Builder::at("virtio_mmio", map::virtio(n))
+                .set("compatible", "virtio,mmio")
+                .spi(map::VIRTIO_SPI + n as u32)
+                .flag("dma-coherent"),
+        );
+    }
+    let mut tree = DeviceTree::new();
+    tree.root = root.0;
+    tree.to_dtb()
+}
+
+fn serial_path() -> String {
+    format!("/pl011@{:x}", map::UART.base)
+}
+
+fn chosen(description: &Description) -> Builder {
+    let mut node = Builder::new("chosen")
+        .set("stdout-path", serial_path())
+        .set("rng-seed", Entropy::new(description.seed, "rng-seed").bytes::<32>())
+        .set("kaslr-seed", Entropy::new(description.seed, "kaslr-seed").next_u64());
+    if !description.bootargs.is_empty() {
+        node = node.set("bootargs", description.bootargs);
+    }
+    if let Some(initrd) = &description.initrd {
+        node = node.set("linux,initrd-start", initrd.start).set("linux,initrd-end", initrd.end);
+    }
+    node
+}
+
+fn cpus(description: &Description) -> Builder {
+    // Bindings exist for the names of Arm's own cores; for the rest there is the generic one.
+    let own = ["cortex-", "neoverse-"].iter().any(|family| description.preset.starts_with(family));
+    let compatible = if own { format!("arm,{}", description.preset) } else { "arm,armv8".to_owned() };
+    let mut cpus = Builder::new("cpus").set("#address-cells", 1u32).set("#size-cells", 0u32);
+    for index in 0..description.cpus {
+        // One cell is enough: with 512 CPUs, affinity does not go beyond Aff1.
+        let affinity = map::affinity(index) as u32;
+        let mut cpu = Builder::new(format!("cpu@{affinity:x}"))
+            .set("device_type", "cpu")
+            .set("compatible", compatible.as_str())
+            .set("reg", affinity);
+        // A board with one CPU has PSCI too, for power-off; the binding asks for the method wherever PSCI starts CPUs.
+        cpu = cpu.set("enable-method", "psci");
+        cpus = cpus.child(cpu);
+    }
+    cpus
+}
+
+fn gic(description: &Description) -> Builder {
+    let regions = map::gicr_regions(description.cpus, description.memory);
+    let mut reg = vec![map::GICD.base, map::GICD.len];
+    reg.extend(regions.iter().flat_map(|region| [region.window.base, region.window.len]));
+    Builder::new(format!("intc@{:x}", map::GICD.base))
+        .set("compatible", "arm,gic-v3")
+        .set("reg", cells64(&reg))
+        .set("#redistributor-regions", regions.len() as u32)
+        .set("#interrupt-cells", 3u32)
+        .flag("interrupt-controller")
+        .set("#address-cells", 2u32)
+        .set("#size-cells", 2u32)
+        .flag("ranges")
+        .set("phandle", PHANDLE_GIC)
+}
+
+fn timer() -> Builder {
+    let timers = [map::SECURE_TIMER_PPI, map::PHYSICAL_TIMER_PPI, map::VIRTUAL_TIMER_PPI, map::HYP_TIMER_PPI];
+    let interrupts: Vec<u32> = timers.iter().flat_map(|ppi| [PPI, *ppi, LEVEL_HIGH]).collect();
+    Builder::new("timer")
+        .strings("compatible", &["arm,armv8-timer", "arm,armv7-timer"])
+        .flag("always-on")
+        .set("interrupts", interrupts)
+}

@@ -1,0 +1,177 @@
+use dtoolkit::fdt::Fdt;
+use dtoolkit::{Node, Property};
+use proptest::prelude::*;
+
+use super::*;
+
+fn description() -> Description<'static> {
+    Description {
+        preset: "cortex-a57",
+        cpus: 4,
+        memory: 1 << 30,
+        bootargs: "console=ttyAMA0 quiet",
+        initrd: Some(0x4800_0000..0x4810_0123),
+        seed: 7,
+    }
+}
+
+fn value(blob: &[u8], path: &str, property: &str) -> Vec<u8> {
+    let fdt = Fdt::new(blob).unwrap();
+    let node = fdt.find_node(path).unwrap_or_else(|| panic!("no node {path}"));
+    node.property(property).unwrap_or_else(|| panic!("no {property} in {path}")).value().to_vec()
+}
+
+fn words(blob: &[u8], path: &str, property: &str) -> Vec<u32> {
+    value(blob, path, property).chunks(4).map(|c| u32::from_be_bytes(c.try_into().unwrap())).collect()
+}
+
+#[test]
+fn the_board() {
+    let blob = generate(&description());
+    assert_eq!(value(&blob, "/", "compatible"), b"linux,dummy-virt\0");
+    assert_eq!(words(&blob, "/memory@40000000", "reg"), [0, 0x4000_0000, 0, 0x4000_0000]);
+    assert_eq!(value(&blob, "/chosen", "bootargs"), b"console=ttyAMA0 quiet\0");
+    assert_eq!(value(&blob, "/chosen", "stdout-path"), b"/pl011@9000000\0");
+    assert_eq!(words(&blob, "/chosen", "linux,initrd-start"), [0, 0x4800_0000]);
+    assert_eq!(words(&blob, "/chosen", "linux,initrd-end"), [0, 0x4810_0123]);
+    assert_eq!(words(&blob, "/intc@8000000", "reg"), [0, 0x800_0000, 0, 0x1_0000, 0, 0x80a_0000, 0, 0x8_0000]);
+    assert_eq!(words(&blob, "/pl011@9000000", "interrupts"), [0, 1, 4]);
+    assert_eq!(words(&blob, "/virtio_mmio@a003e00", "interrupts"), [0, 47, 4]);
+    assert_eq!(words(&blob, "/timer", "interrupts"), [1, 13, 4, 1, 14, 4, 1, 11, 4, 1, 10, 4]);
+    assert_eq!(value(&blob, "/psci", "method"), b"hvc\0");
+    assert_eq!(value(&blob, "/cpus/cpu@3", "compatible"), b"arm,cortex-a57\0");
+}
+
+#[test]
+fn seeds_follow_from_the_seed() {
+    let chosen = |seed| {
+        let blob = generate(&Description { seed, ..description() });
+        (value(&blob, "/chosen", "rng-seed"), value(&blob, "/chosen", "kaslr-seed"))
+    };
+    assert_eq!(chosen(1), chosen(1));
+    assert_ne!(chosen(1).0, chosen(2).0);
+    assert_ne!(chosen(1).1, chosen(2).1);
+    assert_eq!((chosen(1).0.len(), chosen(1).1.len()), (32, 8));
+}
+
+#[test]
+fn many_cpus() {
+    let blob = generate(&Description { cpus: 512, initrd: None, bootargs: "", ..description() });
+    assert!((blob.len() as u64) < MAX_DTB);
+    let fdt = Fdt::new(&blob).unwrap();
+    let cpus = fdt.find_node("/cpus").unwrap();
+    assert_eq!(cpus.children().count(), 512);
+    assert_eq!(words(&blob, "/cpus/cpu@1f0f", "reg"), [0x1f0f]);
+    assert_eq!(words(&blob, "/intc@8000000", "#redistributor-regions"), [2]);
+    assert_eq!(words(&blob, "/intc@8000000", "reg")[8..], [64, 0, 0, 389 * 0x2_0000]);
+    let chosen = fdt.find_node("/chosen").unwrap();
+    assert!(chosen.property("bootargs").is_none() && chosen.property("linux,initrd-start").is_none());
+}
+
+#[test]
+fn text() {
+    let text = dump(&generate(&description())).unwrap();
+    assert!(text.contains("pl011@9000000 {") && text.contains("enable-method"), "{text}");
+}
+
+const NOTHING: Additions<'static> = Additions { bootargs: None, initrd: None, memory: 1 << 30 };
+
+#[test]
+fn a_users_tree_is_completed() {
+    let user = generate(&Description { initrd: None, ..description() });
+    let kept = complete(&user, &NOTHING).unwrap();
+    assert_eq!(value(&kept, "/chosen", "bootargs"), b"console=ttyAMA0 quiet\0");
+    assert_eq!(words(&kept, "/memory@40000000", "reg"), [0, 0x4000_0000, 0, 0x4000_0000]);
+
+    let additions = Additions { bootargs: Some("debug"), initrd: Some(0x4200_0000..0x4200_1000), memory: 64 << 20 };
+    let changed = complete(&user, &additions).unwrap();
+    assert_eq!(value(&changed, "/chosen", "bootargs"), b"debug\0");
+    assert_eq!(words(&changed, "/chosen", "linux,initrd-end"), [0, 0x4200_1000]);
+    assert_eq!(words(&changed, "/memory@40000000", "reg"), words(&user, "/memory@40000000", "reg"));
+    assert_eq!(value(&changed, "/chosen", "kaslr-seed"), value(&user, "/chosen", "kaslr-seed"));
+}
+
+#[test]
+fn a_tree_without_memory_and_chosen_gets_them() {
+    let mut tree = DeviceTree::new();
+    tree.root = Builder::new("").set("#address-cells", 1u32).set("#size-cells", 1u32).0;
+    let blob = complete(&tree.to_dtb(), &Additions { bootargs: Some("x"), ..NOTHING }).unwrap();
+    assert_eq!(words(&blob, "/memory@40000000", "reg"), [0x4000_0000, 0x4000_0000]);
+    assert_eq!(value(&blob, "/chosen", "bootargs"), b"x\0");
+}
+
+#[test]
+fn padding_after_the_tree_is_dropped() {
+    let mut user = generate(&description());
+    let before = complete(&user, &NOTHING).unwrap();
+    user.extend([0xff; 100]);
+    assert_eq!(complete(&user, &NOTHING).unwrap(), before);
+}
+
+#[test]
+fn broken_trees() {
+    let good = generate(&description());
+    let with_word = |at: usize, word: u32| {
+        let mut blob = good.clone();
+        blob[at..at + 4].copy_from_slice(&word.to_be_bytes());
+        complete(&blob, &NOTHING).unwrap_err()
+    };
+    assert_eq!(complete(&[], &NOTHING), Err(DtbError::NoHeader(0)));
+    assert_eq!(complete(&good[..39], &NOTHING), Err(DtbError::NoHeader(39)));
+    assert_eq!(with_word(0, 0xfeed_d00d), DtbError::Magic(0xfeed_d00d));
+    let actual = good.len();
+    assert_eq!(with_word(4, actual as u32 + 1), DtbError::Truncated { totalsize: actual as u32 + 1, actual });
+    assert_eq!(with_word(4, u32::MAX), DtbError::TooLarge(u32::MAX.into()));
+    // A totalsize within the header, blocks outside the blob, a version from the future.
+    for (at, word) in [(4, 16), (8, u32::MAX), (12, actual as u32 + 4), (32, u32::MAX), (36, u32::MAX), (24, 99)] {
+        assert!(matches!(with_word(at, word), DtbError::Malformed(_)), "{word:#x} at {at}");
+    }
+    let long = "x".repeat(MAX_DTB as usize);
+    assert!(matches!(complete(&good, &Additions { bootargs: Some(&long), ..NOTHING }), Err(DtbError::TooLarge(_))));
+}
+
+#[test]
+fn deep_nesting_is_refused() {
+    // Written by hand: what builds a tree recurses.
+    let levels = 150_000u32;
+    let mut structure: Vec<u8> = Vec::new();
+    structure.extend([0, 0, 0, 1, 0, 0, 0, 0]);
+    (0..levels).for_each(|_| structure.extend([0, 0, 0, 1, b'n', 0, 0, 0]));
+    (0..=levels).for_each(|_| structure.extend([0, 0, 0, 2]));
+    structure.extend([0, 0, 0, 9]);
+    let total = 56 + structure.len() as u32;
+    let header = [0xd00d_feed, total, 56, total, 40, 17, 16, 0, 0, structure.len() as u32];
+    let mut blob: Vec<u8> = header.iter().flat_map(|word| word.to_be_bytes()).collect();
+    blob.extend([0; 16]);
+    blob.extend(structure);
+    assert_eq!(complete(&blob, &NOTHING), Err(DtbError::TooDeep));
+    assert_eq!(dump(&blob), Err(DtbError::TooDeep));
+}
+
+proptest! {
+    /// Whatever a blob holds, it is completed or refused.
+    #[test]
+    fn mutated_trees(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+                     cut in any::<prop::sample::Index>(), header in any::<bool>()) {
+        let mut blob = generate(&Description { cpus: 2, ..description() });
+        let range = if header { 40 } else { blob.len() };
+        for (index, byte) in edits {
+            blob[index.index(range)] = byte;
+        }
+        let _ = complete(&blob, &NOTHING);
+        let _ = dump(&blob);
+        blob.truncate(cut.index(blob.len()));
+        let _ = complete(&blob, &NOTHING);
+    }
+
+    /// Structure blocks of random tokens.
+    #[test]
+    fn random_structures(tokens in prop::collection::vec(prop_oneof![1u32..5, Just(9), any::<u32>(), 0u32..64], 0..64)) {
+        let total = 56 + 4 * tokens.len() as u32 + 16;
+        let header = [0xd00d_feed, total, 56, total - 16, 40, 17, 16, 0, 16, 4 * tokens.len() as u32];
+        let words = header.into_iter().chain([0; 4]).chain(tokens).chain([0x6162_6300; 4]);
+        let blob: Vec<u8> = words.flat_map(u32::to_be_bytes).collect();
+        let _ = complete(&blob, &NOTHING);
+        let _ = dump(&blob);
+    }
+}
