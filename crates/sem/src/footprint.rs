@@ -169,6 +169,8 @@ pub struct Footprint {
     /// Its system operations in order. What they do to system registers and to the PE is theirs to say; only
     /// [`Place`]s are in `reads` and `writes`.
     pub system: Vec<System>,
+    /// The pure functions that it calls, in order.
+    pub calls: Vec<Pure>,
     /// Where it goes on.
     pub control: Control,
     /// Is it a SIMD&FP instruction, which CPACR_EL1 and its kind may trap?
@@ -386,7 +388,8 @@ impl Machine for Footprint {
         self.fp_check = true;
         Ok(())
     }
-    fn pure(&mut self, _function: Pure, _operands: [Nothing; 3]) -> Nothing {
+    fn pure(&mut self, function: Pure, _operands: [Nothing; 3]) -> Nothing {
+        self.calls.push(function);
         self.reads.add(Place::Fpcr);
         self.reads.add(Place::Fpsr);
         self.writes.add(Place::Fpsr);

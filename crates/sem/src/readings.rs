@@ -3,6 +3,7 @@
 //!
 //! `SEM_SEED=N` and `SEM_CASES=N` (per line) choose other and more cases than CI's.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
@@ -14,6 +15,7 @@ use crate::eval::{Fill, Flat, FpAccess, Refuse, SpCheck, Stop};
 use crate::footprint::{Footprint, Place, Places};
 use crate::insn::Insn;
 use crate::lift::{OnMachine, lift_block};
+use crate::machine::{FpEnv, Pure};
 use crate::spec::Flow;
 use crate::testing::Rng;
 
@@ -304,4 +306,35 @@ fn readings_agree_on_blocks() {
         }
         Some(case)
     });
+}
+
+/// A pure function is one by its name, depends on its operands and FPCR only, and only sets bits of FPSR.
+#[test]
+fn pure_functions_are_pure_and_named_apart() {
+    let mut rng = Rng::new(3);
+    let mut known: BTreeMap<&str, Pure> = BTreeMap::new();
+    for line in (0..DECODER.len()).map(|line| InsnId(line as u16)) {
+        for _ in 0..20 {
+            let Some(insn) = rng.insn(&DECODER, line, 0) else { continue };
+            for function in Footprint::of(line, insn).calls {
+                let namesake = *known.entry(function.name).or_insert(function);
+                let FpEnv { fpcr, .. } = rng.state().fp;
+                let operands = [rng.quad(), rng.quad(), rng.quad()];
+                let run = |function: Pure, fpsr| {
+                    let mut fp = FpEnv { fpcr, fpsr };
+                    let result = (function.run)(&mut fp, operands);
+                    (result, fp)
+                };
+                let (result, FpEnv { fpsr: set, .. }) = run(function, 0);
+                let context = || format!("{function:?} {operands:x?} FPCR {fpcr:#x}");
+                assert_eq!(run(namesake, 0), (result, FpEnv { fpcr, fpsr: set }), "{}", context());
+                assert_eq!(
+                    run(function, 1 << 27 | 0x9f),
+                    (result, FpEnv { fpcr, fpsr: set | 1 << 27 | 0x9f }),
+                    "{}",
+                    context()
+                );
+            }
+        }
+    }
 }

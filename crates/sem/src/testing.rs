@@ -83,13 +83,18 @@ impl Rng {
 
     /// A state: all registers, flags, FPCR, memory and its refusals, traps, the monitor.
     pub fn state(&mut self) -> Flat {
+        // QC, IDC, IXC, UFC, OFC, DZC, IOC: bits 27, 7, 4 to 0.
+        const FPSR_BITS: u64 = 1 << 27 | 0x9f;
         // DN, FZ, RMode, FZ16 and AHP: bits 26 to 22 and 19.
         const FPCR_BITS: u64 = 0x1f << 22 | 1 << 19;
         let mut state = Flat {
             sp: self.word() & if self.once_in(8) { u64::MAX } else { !15 },
             pc: self.word() & !3,
             nzcv: self.below(16) << 28,
-            fp: FpEnv { fpcr: if self.once_in(2) { 0 } else { self.random() & FPCR_BITS }, fpsr: self.random() & 0x9f },
+            fp: FpEnv {
+                fpcr: if self.once_in(2) { 0 } else { self.random() & FPCR_BITS },
+                fpsr: self.random() & FPSR_BITS,
+            },
             memory: Memory {
                 fill: Fill::Hash(self.random()),
                 refuse: if self.once_in(2) { Refuse::Nothing } else { Refuse::SomePages(self.random()) },
