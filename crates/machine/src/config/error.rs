@@ -39,9 +39,32 @@ pub enum ConfigError {
     /// A command line that is no C string.
     #[error("--append: has a zero byte")]
     AppendNul,
+    /// Not a preset.
+    #[error("--cpu {name}: no such preset; there are {known}")]
+    Preset {
+        /// The name given.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
     /// Not a feature setting.
-    #[error("--feature {0}: give NAME=on|off, or N:NAME=on|off for CPU N alone, such as 1:FEAT_LSE=off")]
-    FeatureSyntax(String),
+    #[error("--feature {setting}: {reason}")]
+    Feature {
+        /// The setting.
+        setting: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Features that do not go together.
+    #[error("--cpu {preset} with these --feature settings cannot be (CPU {cpu}): {reason}")]
+    Model {
+        /// The preset.
+        preset: String,
+        /// The CPU.
+        cpu: usize,
+        /// What is wrong.
+        reason: String,
+    },
     /// A feature setting for a CPU that is not there.
     #[error("--feature {setting}: no CPU {cpu}; with --cpus {cpus} they are 0 to {last}", last = .cpus - 1)]
     FeatureCpu {

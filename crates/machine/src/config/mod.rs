@@ -4,6 +4,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use arch::feature::{Request, modelled};
+use arch::model::CpuModel;
+use arch::preset;
+
 mod error;
 #[cfg(test)]
 mod tests;
@@ -92,24 +96,13 @@ impl CpuConfig {
     }
 }
 
-/// Is a feature there?
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Presence {
-    /// It is.
-    On,
-    /// It is not.
-    Off,
-}
-
 /// One `--feature`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeatureSetting {
     /// The CPU that it is for; `None` for all.
     pub cpu: Option<usize>,
-    /// The feature's name, as the user wrote it.
-    pub name: String,
-    /// What it becomes.
-    pub value: Presence,
+    /// What is asked.
+    pub request: Request,
     /// The whole setting as the user wrote it, for messages.
     pub text: String,
 }
@@ -117,23 +110,18 @@ pub struct FeatureSetting {
 impl FromStr for FeatureSetting {
     type Err = ConfigError;
 
-    /// `NAME=on|off` or `N:NAME=on|off`; 1 and 0, true and false, yes and no are taken for on and off.
+    /// `NAME=VALUE` or `N:NAME=VALUE`; see [`Request::parse`].
     fn from_str(text: &str) -> Result<Self, ConfigError> {
-        let syntax = || ConfigError::FeatureSyntax(text.to_owned());
-        let (left, value) = text.split_once('=').ok_or_else(syntax)?;
-        let (cpu, name) = match left.split_once(':') {
-            Some((cpu, name)) => (Some(cpu.parse().map_err(|_| syntax())?), name),
-            None => (None, left),
+        let error = |reason: String| ConfigError::Feature { setting: text.to_owned(), reason };
+        let (cpu, request) = match text.split_once(':') {
+            Some((cpu, rest)) => {
+                let cpu = cpu.parse().map_err(|_| error(format!("`{cpu}` before the colon is not a CPU's number")))?;
+                (Some(cpu), rest)
+            }
+            None => (None, text),
         };
-        let value = match value {
-            "on" | "1" | "true" | "yes" => Presence::On,
-            "off" | "0" | "false" | "no" => Presence::Off,
-            _ => return Err(syntax()),
-        };
-        if name.is_empty() {
-            return Err(syntax());
-        }
-        Ok(Self { cpu, name: name.to_owned(), value, text: text.to_owned() })
+        let request = Request::parse(request).map_err(|reason| error(reason.to_string()))?;
+        Ok(Self { cpu, request, text: text.to_owned() })
     }
 }
 
@@ -245,11 +233,30 @@ impl MachineConfig {
                 return Err(ConfigError::FeatureCpu { setting: setting.text.clone(), cpu, cpus: self.cpus });
             }
         }
+        self.models()?;
         self.validate_disks()?;
         if self.timeout.is_some_and(|limit| limit.is_zero()) {
             return Err(ConfigError::Timeout("0".into()));
         }
         Ok(())
+    }
+
+    /// The model of each CPU: the preset with the settings that concern it.
+    pub fn models(&self) -> Result<Vec<CpuModel>, ConfigError> {
+        let name = &self.cpu.preset;
+        let base = preset::preset(name).ok_or_else(|| ConfigError::Preset {
+            name: name.clone(),
+            known: preset::names().collect::<Vec<_>>().join(", "),
+        })?;
+        let model = |cpu| {
+            let requests = self.cpu.settings(cpu).map(|setting| setting.request);
+            base.with_requests(requests, &modelled()).map_err(|reason| ConfigError::Model {
+                preset: name.clone(),
+                cpu,
+                reason: reason.to_string(),
+            })
+        };
+        (0..self.cpus).map(model).collect()
     }
 
     fn validate_memory(&self, host_memory: Option<u64>) -> Result<(), ConfigError> {

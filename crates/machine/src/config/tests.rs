@@ -32,22 +32,34 @@ fn sizes() {
 
 #[test]
 fn feature_settings() {
-    let parsed = |text: &str| text.parse::<FeatureSetting>().map(|s| (s.cpu, s.name, s.value));
-    assert_eq!(parsed("FEAT_LSE=off"), Ok((None, "FEAT_LSE".into(), Presence::Off)));
-    assert_eq!(parsed("3:LPA2=on"), Ok((Some(3), "LPA2".into(), Presence::On)));
-    for text in ["", "FEAT_LSE", "=on", "1:=on", "x:FEAT_LSE=on", "-1:FEAT_LSE=on", "FEAT_LSE=", "FEAT_LSE=maybe"] {
-        assert_eq!(parsed(text), Err(ConfigError::FeatureSyntax(text.into())));
+    use arch::feature::Feature::*;
+    use arch::feature::{Setting, Switch};
+    let parsed = |text: &str| text.parse::<FeatureSetting>().map(|s| (s.cpu, s.request));
+    assert_eq!(parsed("FEAT_LSE=off"), Ok((None, Request::Feature(FEAT_LSE, Switch::Off))));
+    assert_eq!(parsed("3:lpa2=on"), Ok((Some(3), Request::Feature(FEAT_LPA2, Switch::On))));
+    assert_eq!(parsed("0:pa-bits=40"), Ok((Some(0), Request::Set(Setting::PaBits, 40))));
+    for (text, part) in [
+        ("", "not NAME=VALUE"),
+        ("lse", "not NAME=VALUE"),
+        ("lse=maybe", "`on` or `off`"),
+        ("lsee=on", "FEAT_LSE"),
+        ("pa-bits=41", "32, 36, 40"),
+        ("x:lse=on", "`x` before the colon"),
+        ("-1:lse=on", "`-1` before the colon"),
+        (":lse=on", "`` before the colon"),
+    ] {
+        let message = parsed(text).unwrap_err().to_string();
+        assert!(message.starts_with(&format!("--feature {text}: ")) && message.contains(part), "{message}");
     }
 }
 
 #[test]
-fn settings_of_one_cpu() {
-    let features = ["A=on", "1:B=on", "0:C=on"].map(|text| text.parse().unwrap()).to_vec();
-    let config = CpuConfig { features, ..CpuConfig::default() };
-    let names = |cpu| config.settings(cpu).map(|s| s.name.as_str()).collect::<Vec<_>>();
-    assert_eq!(names(0), ["A", "C"]);
-    assert_eq!(names(1), ["A", "B"]);
-    assert_eq!(names(2), ["A"]);
+fn models() {
+    use arch::feature::Feature::FEAT_LSE;
+    let features = vec!["1:lse=off".parse().unwrap()];
+    let cpu = CpuConfig { preset: "neoverse-n1".into(), features };
+    let models = MachineConfig { cpus: 3, cpu, ..good() }.models().unwrap();
+    assert_eq!(models.iter().map(|m| m.has(FEAT_LSE)).collect::<Vec<_>>(), [true, false, true]);
 }
 
 #[test]
@@ -79,7 +91,7 @@ fn errors() {
     type Change = fn(&mut MachineConfig);
     let disk = |text: &str| text.parse::<Disk>().unwrap();
     assert_eq!(good().validate(None), Ok(()));
-    let cases: [(Change, &[&str]); 14] = [
+    let cases: [(Change, &[&str]); 17] = [
         (|c| c.cpus = 0, &["--cpus 0", "1 to 512"]),
         (|c| c.cpus = 100_000, &["--cpus 100000", "1 to 512"]),
         (|c| c.memory = 1, &["--memory 1 ", "at least 16 MiB"]),
@@ -91,6 +103,9 @@ fn errors() {
         (|c| c.append = Some("x".repeat(2048)), &["--append", "2048", "2047"]),
         (|c| c.append = Some("a\0b".into()), &["--append", "zero byte"]),
         (|c| c.cpu.features = vec!["1:FEAT_LSE=on".parse().unwrap()], &["--feature 1:FEAT_LSE=on", "0 to 0"]),
+        (|c| c.cpu.preset = "pentium".into(), &["--cpu pentium", "cortex-a57", "neoverse-n1", "max"]),
+        (|c| c.cpu.features = vec!["fp=off".parse().unwrap()], &["--cpu cortex-a57", "CPU 0", "FEAT_FP"]),
+        (|c| c.cpu.features = vec!["sve=on".parse().unwrap()], &["FEAT_SVE is not modelled yet"]),
         (
             |c| c.disks = (0..33).map(|n| format!("{n}").parse().unwrap()).collect(),
             &["33 times --disk", "32 virtio-mmio"],
