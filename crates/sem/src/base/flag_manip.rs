@@ -9,9 +9,9 @@ crate::encodings! {
     RMIF_only_rmif   "10111010000 iiiiii 00001 nnnnn 0 mmmm" FEAT_FlagM next plain => rmif;
     SETF8_only_setf  "0011101000000000000010 nnnnn 01101"    FEAT_FlagM next plain => setf::<M, 8>;
     SETF16_only_setf "0011101000000000010010 nnnnn 01101"    FEAT_FlagM next plain => setf::<M, 16>;
-    CFINV_M_pstate   "11010101000000000100 zzzz 00011111"    FEAT_FlagM next plain => cfinv;
-    XAFLAG_M_pstate  "11010101000000000100 zzzz 00111111"    FEAT_FlagM2 next plain => xaflag;
-    AXFLAG_M_pstate  "11010101000000000100 zzzz 01011111"    FEAT_FlagM2 next plain => axflag;
+    CFINV_M_pstate   "11010101000000000100 0000 00011111"    FEAT_FlagM next plain => cfinv;
+    XAFLAG_M_pstate  "11010101000000000100 0000 00111111"    FEAT_FlagM2 next plain => xaflag;
+    AXFLAG_M_pstate  "11010101000000000100 0000 01011111"    FEAT_FlagM2 next plain => axflag;
 }
 
 fn rmif<M: Machine>(m: &mut M, i: Insn) -> Done<M> {

@@ -30,6 +30,8 @@ mod move_wide;
 mod operand;
 mod pc_rel;
 mod tags;
+#[cfg(test)]
+mod tests;
 
 pub use crc32::{CRC32, CRC32C};
 pub use memory::{address, transfer};

@@ -11,6 +11,7 @@ mod immediate;
 mod pstate;
 mod register;
 mod system;
+mod system128;
 
 /// The classes' tables.
 pub(crate) fn classes<M: Machine>() -> Vec<&'static [Spec<M>]> {
@@ -23,5 +24,6 @@ pub(crate) fn classes<M: Machine>() -> Vec<&'static [Spec<M>]> {
         barrier::specs(),
         pstate::specs(),
         system::specs(),
+        system128::specs(),
     ]
 }

@@ -7,16 +7,20 @@ pub mod address;
 pub mod transfer;
 
 mod atomic;
+mod atomic128;
 mod compare_swap;
 mod exclusive;
+mod gcs;
 mod literal;
 mod ls64;
 mod mops;
 mod ordered;
+mod ordered_pair;
 mod pair;
 mod pauth;
 mod post_index;
 mod pre_index;
+mod rcw;
 mod register_offset;
 mod tags;
 mod unprivileged;
@@ -36,8 +40,12 @@ pub(crate) fn classes<M: Machine>() -> Vec<&'static [Spec<M>]> {
         pair::specs(),
         exclusive::specs(),
         ordered::specs(),
+        ordered_pair::specs(),
         compare_swap::specs(),
         atomic::specs(),
+        atomic128::specs(),
+        rcw::specs(),
+        gcs::specs(),
         pauth::specs(),
         tags::specs(),
         mops::specs(),

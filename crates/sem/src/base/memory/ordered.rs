@@ -22,10 +22,10 @@ crate::encodings! {
     STLR_SL64_ldstord            "11001000100 zzzzz 1 zzzzz nnnnn ttttt" - next plain => store::<M, Offset<XnOrSp>, Release, 3>;
     LDLAR_LR64_ldstord           "11001000110 zzzzz 0 zzzzz nnnnn ttttt" FEAT_LOR next plain => load::<M, Offset<XnOrSp>, Limited, 3>;
     LDAR_LR64_ldstord            "11001000110 zzzzz 1 zzzzz nnnnn ttttt" - next plain => load::<M, Offset<XnOrSp>, Acquire, 3>;
-    LDAPRB_32L_memop             "00111000101 zzzzz 110000 nnnnn ttttt"  FEAT_LRCPC next plain => load::<M, Offset<XnOrSp>, AcquirePc, 0>;
-    LDAPRH_32L_memop             "01111000101 zzzzz 110000 nnnnn ttttt"  FEAT_LRCPC next plain => load::<M, Offset<XnOrSp>, AcquirePc, 1>;
-    LDAPR_32L_memop              "10111000101 zzzzz 110000 nnnnn ttttt"  FEAT_LRCPC next plain => load::<M, Offset<XnOrSp>, AcquirePc, 2>;
-    LDAPR_64L_memop              "11111000101 zzzzz 110000 nnnnn ttttt"  FEAT_LRCPC next plain => load::<M, Offset<XnOrSp>, AcquirePc, 3>;
+    LDAPRB_32L_memop             "00111000101 11111 110000 nnnnn ttttt"  FEAT_LRCPC next plain => load::<M, Offset<XnOrSp>, AcquirePc, 0>;
+    LDAPRH_32L_memop             "01111000101 11111 110000 nnnnn ttttt"  FEAT_LRCPC next plain => load::<M, Offset<XnOrSp>, AcquirePc, 1>;
+    LDAPR_32L_memop              "10111000101 11111 110000 nnnnn ttttt"  FEAT_LRCPC next plain => load::<M, Offset<XnOrSp>, AcquirePc, 2>;
+    LDAPR_64L_memop              "11111000101 11111 110000 nnnnn ttttt"  FEAT_LRCPC next plain => load::<M, Offset<XnOrSp>, AcquirePc, 3>;
     STLURB_32_ldapstl_unscaled   "00011001000 iiiiiiiii 00 nnnnn ttttt"  FEAT_LRCPC2 next simm9 => store::<M, Offset<XnOrSp>, Release, 0>;
     LDAPURB_32_ldapstl_unscaled  "00011001010 iiiiiiiii 00 nnnnn ttttt"  FEAT_LRCPC2 next simm9 => load::<M, Offset<XnOrSp>, AcquirePc, 0>;
     LDAPURSB_64_ldapstl_unscaled "00011001100 iiiiiiiii 00 nnnnn ttttt"  FEAT_LRCPC2 next simm9 => load_signed::<M, Offset<XnOrSp>, AcquirePc, 0, 64>;
