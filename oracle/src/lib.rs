@@ -1,1 +1,3 @@
 //! Comparison with independent implementations.
+
+pub mod user;
