@@ -299,8 +299,9 @@ pub enum Op<S> {
         /// Its operands, quads.
         operands: [Value; 3],
     },
-    /// A system operation; gives its result, 0 where it has none. May stop. May read and write any guest state
-    /// but X0 to X30 and Q0 to Q31. -> Word
+    /// A system operation; gives its result, 0 where it has none. May stop, before or after its effect, as the
+    /// state's stop says; then nothing of its instruction follows. May read and write any guest state but X0 to X30
+    /// and Q0 to Q31. -> Word
     System {
         /// Which.
         call: S,
