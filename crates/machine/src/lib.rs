@@ -1,10 +1,21 @@
-//! The machine: the board, how it is configured, what it boots, the firmware that it stands in for.
+//! The machine: the board, how it is configured, what it boots, the firmware that it stands in for, and the run loop.
 
+pub mod board;
 pub mod boot;
 pub mod config;
+pub mod console;
 pub mod entropy;
 pub mod fdt;
 pub mod map;
+pub mod outcome;
 pub mod psci;
+pub mod run;
+pub mod schedule;
+pub mod setup;
 
+pub use board::{Board, BoardConfig, BoardError, DiskConfig};
 pub use config::{ConfigError, MachineConfig};
+pub use console::ConsoleInput;
+pub use outcome::{Limit, Outcome, Stuck};
+pub use run::{CpuSummary, Limits, Machine, Pace};
+pub use setup::{Options, SetupError};

@@ -9,6 +9,10 @@ pub const MAX_CPUS: usize = 512;
 /// First byte of RAM.
 pub const RAM_BASE: u64 = 0x4000_0000;
 
+/// Ticks of the machine's clock a second (`CNTFRQ_EL0`): 1 GHz, as the architecture fixes it from Armv8.6. With one
+/// instruction a tick the machine is one of 1000 MIPS.
+pub const FREQUENCY: u64 = 1_000_000_000;
+
 /// A window of the address map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {

@@ -1,8 +1,8 @@
 //! Translation as the PE uses it, AT and TLBI.
 
-use arch::Va;
 use arch::feature::Feature;
 use arch::sysreg::{Enc, Reg};
+use arch::{El, Va};
 use event::{Event, WalkCause};
 use mmu::{AccessKind, Entry, Fault, FaultKind, PanState, Privilege, Source, TlbiOp};
 
@@ -58,6 +58,16 @@ impl Pe {
         }
         self.sys[Reg::PAR_EL1 as usize] = mmu::par_value(Va(va), &result);
         Ok(())
+    }
+
+    /// Reads the doubleword at `va` as the current exception level sees it, without any effect; `None` where it does not
+    /// translate to RAM.
+    #[must_use]
+    pub fn peek(&self, va: Va) -> Option<u64> {
+        let privilege = if self.pstate.el == El::El0 { Privilege::El0 } else { Privilege::El1 };
+        let access = mmu::Access::new(AccessKind::AtRead, privilege);
+        let entry = mmu::walk(&self.stage1, va, access, &*self.bus).ok()?;
+        self.bus.read_ram(entry.output(va), bus::Size::Double)
     }
 
     pub(super) fn tlbi(&mut self, enc: Enc, xt: u64) -> Result<(), Stop> {

@@ -1,0 +1,170 @@
+//! The board: RAM, interrupt controller, devices and CPUs, put together.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use arch::Pa;
+use arch::model::CpuModel;
+use bus::{Bus, CpuLines, Device, IrqLine, IrqSink, Ram};
+use cpu::{CodeCache, Conduit, Pe, PeConfig, Semihosting};
+use gic::Gic;
+use thiserror::Error;
+use virtio_blk::{FileDisk, VirtioBlk};
+use virtio_mmio::{GuestMemory, VirtioMmio};
+
+use crate::console::ConsoleInput;
+use crate::map;
+use crate::schedule::{Cpu, CpuState};
+
+/// What a board is made of.
+pub struct BoardConfig {
+    /// The model of each CPU; their number is the number of CPUs, 1 to 512.
+    pub models: Vec<CpuModel>,
+    /// RAM in bytes.
+    pub memory: u64,
+    /// Disks, in the order of their virtio slots.
+    pub disks: Vec<DiskConfig>,
+    /// Where the UART's output goes.
+    pub console: Box<dyn Write + Send>,
+    /// For everything random.
+    pub seed: u64,
+    /// Are semihosting calls served?
+    pub semihosting: Semihosting,
+    /// Seconds since 1970 at power-on, as the real-time clock has it.
+    pub epoch: u64,
+}
+
+/// A disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiskConfig {
+    /// The image.
+    pub path: PathBuf,
+    /// May the guest write?
+    pub access: virtio_blk::Access,
+}
+
+/// A board could not be built.
+#[derive(Debug, Error)]
+pub enum BoardError {
+    /// RAM.
+    #[error(transparent)]
+    Ram(#[from] bus::RamError),
+    /// The interrupt controller.
+    #[error(transparent)]
+    Gic(#[from] gic::GicError),
+    /// The address map.
+    #[error(transparent)]
+    Map(#[from] bus::MapError),
+    /// A disk.
+    #[error(transparent)]
+    Disk(#[from] virtio_blk::DiskError),
+    /// More disks than slots.
+    #[error("{0} disks given, but the board has {max} virtio slots", max = map::VIRTIO_COUNT)]
+    TooManyDisks(usize),
+}
+
+/// The parts of a machine.
+pub struct Board {
+    /// The address map.
+    pub bus: Arc<Bus>,
+    /// The interrupt controller.
+    pub gic: Gic,
+    /// CPUs by number. All are off.
+    pub cpus: Vec<Cpu>,
+    /// Decoded code, one for each different model.
+    pub code: Vec<CodeCache>,
+    /// The UART's input.
+    pub input: ConsoleInput,
+    rtc: Arc<Mutex<pl031::Pl031>>,
+}
+
+impl Board {
+    /// Builds it.
+    pub fn new(config: BoardConfig) -> Result<Self, BoardError> {
+        let cpus = config.models.len();
+        let ram = Arc::new(Ram::new(config.memory)?);
+        let lines: Vec<Arc<CpuLines>> = (0..cpus).map(|_| Arc::default()).collect();
+        let affinities = (0..cpus).map(map::affinity).collect();
+        let gic = Gic::new(gic::Config {
+            affinities,
+            spis: gic::Config::VIRT_SPIS,
+            wires: lines.clone(),
+            sleep: gic::Sleep::Awake,
+        })?;
+        let mut bus = Bus::new(ram.clone(), Pa(map::RAM_BASE));
+        let irq = |intid| IrqLine::new(Arc::new(gic.clone()) as Arc<dyn IrqSink>, intid);
+
+        bus.map(Pa(map::GICD.base), map::GICD.len, shared(gic.distributor()))?;
+        for region in map::gicr_regions(cpus, config.memory) {
+            bus.map(Pa(region.window.base), region.window.len, shared(gic.redistributors(region.cpus)))?;
+        }
+        let uart = pl011::Pl011::new("pl011", irq(map::SPI_BASE + map::UART_SPI), config.console);
+        let input = ConsoleInput::new(uart.input());
+        bus.map(Pa(map::UART.base), map::UART.len, shared(uart))?;
+        let rtc = pl031::Pl031::new("pl031", irq(map::SPI_BASE + map::RTC_SPI), config.epoch);
+        let rtc = Arc::new(Mutex::new(rtc));
+        bus.map(Pa(map::RTC.base), map::RTC.len, rtc.clone())?;
+        if config.disks.len() > map::VIRTIO_COUNT {
+            return Err(BoardError::TooManyDisks(config.disks.len()));
+        }
+        for slot in 0..map::VIRTIO_COUNT {
+            let window = map::virtio(slot);
+            let line = irq(map::SPI_BASE + map::VIRTIO_SPI + slot as u32);
+            bus.map(Pa(window.base), window.len, virtio_slot(slot, config.disks.get(slot), ram.clone(), line)?)?;
+        }
+
+        let bus = Arc::new(bus);
+        let mut board = Self { bus: bus.clone(), gic: gic.clone(), cpus: Vec::new(), code: Vec::new(), input, rtc };
+        let mut features = Vec::new();
+        for (index, model) in config.models.into_iter().enumerate() {
+            let code = features.iter().position(|f| *f == model.features).unwrap_or_else(|| {
+                features.push(model.features);
+                board.code.push(CodeCache::new(ram.clone(), model.features));
+                features.len() - 1
+            });
+            let pe = Pe::new(PeConfig {
+                index,
+                mpidr: map::mpidr(index),
+                model,
+                bus: bus.clone(),
+                gic: Arc::new(gic.clone()),
+                lines: lines[index].clone(),
+                conduit: Conduit::Hvc,
+                frequency: map::FREQUENCY,
+                seed: config.seed ^ (index as u64) << 32,
+                semihosting: config.semihosting,
+            });
+            board.cpus.push(Cpu { pe, state: CpuState::Off, code });
+        }
+        Ok(board)
+    }
+
+    /// When a device next does something by itself, in nanoseconds.
+    pub(crate) fn device_deadline(&self) -> Option<u64> {
+        self.rtc.lock().expect("no device panics").next_event()
+    }
+
+    /// Lets devices notice the time.
+    pub(crate) fn tick_devices(&self, nanoseconds: u64) {
+        self.rtc.lock().expect("no device panics").tick(nanoseconds);
+    }
+}
+
+fn shared<D: Device + 'static>(device: D) -> Arc<Mutex<dyn Device>> {
+    Arc::new(Mutex::new(device))
+}
+
+fn virtio_slot(
+    slot: usize,
+    disk: Option<&DiskConfig>,
+    ram: Arc<Ram>,
+    line: IrqLine,
+) -> Result<Arc<Mutex<dyn Device>>, BoardError> {
+    let name = format!("virtio-mmio{slot}");
+    let Some(disk) = disk else { return Ok(shared(VirtioMmio::empty(name))) };
+    let file = FileDisk::open(&disk.path, disk.access)?;
+    let device = VirtioBlk::new(Box::new(file), &format!("vambrace-disk{slot}"));
+    let memory = GuestMemory::new(ram, Pa(map::RAM_BASE));
+    Ok(shared(VirtioMmio::new(name, line, memory, Box::new(device))))
+}

@@ -1,0 +1,323 @@
+//! The run loop: rounds of turns, the firmware's calls, limits, time.
+
+use std::hash::Hasher;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use arch::{Pa, Va};
+use event::Sink;
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::board::Board;
+use crate::map::FREQUENCY;
+use crate::outcome::{Limit, Outcome, Stuck};
+use crate::psci;
+use crate::schedule::{Company, CpuState, QUANTUM, Request};
+
+/// How the guest's clock relates to the host's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Not at all: one instruction is one tick, and time in which all sleep is skipped. Deterministic.
+    Instructions,
+    /// The same, but time in which all sleep passes on the host as well: for a user at the console.
+    PacedSleep,
+    /// The guest's clock follows the host's.
+    Wall,
+}
+
+/// What bounds a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Instructions and exceptions, on all CPUs together.
+    pub steps: Option<u64>,
+    /// The host's time.
+    pub timeout: Option<Duration>,
+}
+
+/// A board that runs.
+pub struct Machine {
+    board: Board,
+    pace: Pace,
+    limits: Limits,
+    /// The time of the present round's start, in ticks.
+    now: u64,
+    psci: psci::Firmware,
+    quit: Arc<AtomicBool>,
+    started: Instant,
+}
+
+/// One CPU's share of a summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuSummary {
+    /// Instructions retired.
+    pub insns: u64,
+    /// Of these, at each exception level.
+    pub insns_by_el: [u64; 4],
+    /// The CPU's time.
+    pub ticks: u64,
+    /// Of that, asleep or off.
+    pub idle_ticks: u64,
+}
+
+impl Machine {
+    /// A machine of `board`, whose boot CPU starts at `entry` with `x0` (the device tree's address).
+    #[must_use]
+    pub fn new(mut board: Board, entry: Pa, x0: u64, pace: Pace, limits: Limits, psci: psci::Firmware) -> Self {
+        let boot = &mut board.cpus[0];
+        boot.pe.start(Va(entry.0), x0);
+        boot.state = CpuState::Running;
+        Self { board, pace, limits, now: 0, psci, quit: Arc::default(), started: Instant::now() }
+    }
+
+    /// Setting this flag ends the run at the next round.
+    #[must_use]
+    pub fn quit_flag(&self) -> Arc<AtomicBool> {
+        self.quit.clone()
+    }
+    /// The board.
+    #[must_use]
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+    /// Sends the events of CPU `cpu` to `sink`.
+    pub fn set_sink(&mut self, cpu: usize, sink: Box<dyn Sink>) {
+        if let Some(cpu) = self.board.cpus.get_mut(cpu) {
+            cpu.pe.set_sink(Some(sink));
+        }
+    }
+
+    /// What each CPU did.
+    #[must_use]
+    pub fn summary(&self) -> Vec<CpuSummary> {
+        let of = |c: &crate::schedule::Cpu| CpuSummary {
+            insns: c.pe.instructions(),
+            insns_by_el: c.pe.instructions_by_el(),
+            ticks: c.pe.ticks(),
+            idle_ticks: c.pe.idle_ticks(),
+        };
+        self.board.cpus.iter().map(of).collect()
+    }
+
+    /// A hash over the whole guest-visible state.
+    #[must_use]
+    pub fn state_hash(&self) -> u64 {
+        let mut state = Xxh3::new();
+        self.board.bus.hash(&mut state);
+        for cpu in &self.board.cpus {
+            cpu.pe.hash_state(&mut state);
+            state.write_u8(cpu.state as u8);
+        }
+        state.finish()
+    }
+
+    /// Runs until the guest ends, a limit is reached or nothing can happen.
+    pub fn run(&mut self) -> Outcome {
+        self.started = Instant::now();
+        loop {
+            if let Some(outcome) = self.check_limits().or_else(|| self.round()) {
+                return outcome;
+            }
+        }
+    }
+
+    fn check_limits(&self) -> Option<Outcome> {
+        if self.quit.load(Ordering::Relaxed) {
+            return Some(Outcome::Quit);
+        }
+        if let Some(steps) = self.limits.steps
+            && self.steps_left() == 0
+        {
+            return Some(Outcome::Limit(Limit::Instructions(steps)));
+        }
+        let timeout = self.limits.timeout.filter(|t| self.started.elapsed() >= *t)?;
+        Some(Outcome::Limit(Limit::Seconds(timeout.as_secs())))
+    }
+
+    fn steps_left(&self) -> u64 {
+        let done: u64 = self.board.cpus.iter().map(|c| c.pe.steps()).sum();
+        self.limits.steps.map_or(u64::MAX, |limit| limit.saturating_sub(done))
+    }
+
+    /// Lets all CPUs' time pass by one quantum, after skipping time in which all sleep.
+    fn round(&mut self) -> Option<Outcome> {
+        if let Err(stuck) = self.skip_sleep() {
+            return Some(Outcome::Stuck(stuck));
+        }
+        self.pace_round();
+        self.board.tick_devices(nanoseconds(self.now));
+        let end = self.now + QUANTUM;
+        for index in 0..self.board.cpus.len() {
+            while let Some(request) = self.turn(index, end) {
+                if let Some(outcome) = self.serve(index, request) {
+                    return Some(outcome);
+                }
+            }
+        }
+        self.now = end;
+        None
+    }
+
+    /// One CPU's turn, or the rest of it; then the others hear what it did.
+    fn turn(&mut self, index: usize, end: u64) -> Option<Request> {
+        let running = self.board.cpus.iter().filter(|c| c.state == CpuState::Running).count();
+        let company = if running > 1 { Company::Shared } else { Company::Alone };
+        let steps = self.steps_left();
+        let cpu = &mut self.board.cpus[index];
+        cpu.pe.skip_to(self.now);
+        let request = cpu.turn(&mut self.board.code[cpu.code], end, steps, company);
+        for broadcast in cpu.pe.take_broadcasts() {
+            for other in self.board.cpus.iter_mut().filter(|c| c.pe.index() != index) {
+                other.pe.receive(broadcast);
+            }
+        }
+        if self.board.cpus.len() > 1 {
+            self.board.cpus[index].pe.clear_monitor();
+        }
+        request
+    }
+
+    /// Where no CPU executes: time passes at once to what comes next.
+    fn skip_sleep(&mut self) -> Result<(), Stuck> {
+        if self.board.cpus.iter().any(|c| c.state == CpuState::Running) {
+            return Ok(());
+        }
+        if self.board.cpus.iter().all(|c| c.state == CpuState::Off) {
+            return Err(Stuck::Off);
+        }
+        let device = self.board.device_deadline().map(|ns| ticks(ns).max(self.now));
+        let next = self.board.cpus.iter().filter_map(crate::schedule::Cpu::next_event).chain(device).min();
+        match (next, self.pace) {
+            (Some(next), Pace::Instructions) => self.skip_to(next),
+            (Some(next), _) => {
+                let wait = Duration::from_nanos(nanoseconds(next.saturating_sub(self.now)));
+                let slept = self.board.input.wait(wait);
+                self.skip_to(next.min(self.now + ticks(slept.as_nanos() as u64)));
+            }
+            (None, Pace::Instructions) => return Err(Stuck::Asleep),
+            // Someone may type.
+            (None, _) => {
+                let slept = self.board.input.wait(Duration::from_millis(100));
+                self.skip_to(self.now + ticks(slept.as_nanos() as u64));
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the next round at the quantum that holds `next`.
+    fn skip_to(&mut self, next: u64) {
+        self.now = self.now.max(next / QUANTUM * QUANTUM);
+    }
+
+    /// With wall-clock time: a guest that is ahead waits, one that is behind has its clock put forward.
+    fn pace_round(&mut self) {
+        if self.pace != Pace::Wall {
+            return;
+        }
+        let host = ticks(self.started.elapsed().as_nanos() as u64);
+        if host > self.now {
+            self.now = host;
+        } else if self.now - host > ticks(1_000_000) {
+            std::thread::sleep(Duration::from_nanos(nanoseconds(self.now - host)));
+        }
+    }
+}
+
+fn nanoseconds(ticks: u64) -> u64 {
+    (u128::from(ticks) * 1_000_000_000 / u128::from(FREQUENCY)) as u64
+}
+
+fn ticks(nanoseconds: u64) -> u64 {
+    (u128::from(nanoseconds) * u128::from(FREQUENCY) / 1_000_000_000) as u64
+}
+
+/// What the firmware sees of the CPUs.
+struct View<'a>(&'a Board);
+
+impl psci::Cpus for View<'_> {
+    fn count(&self) -> usize {
+        self.0.cpus.len()
+    }
+    fn power(&self, index: usize) -> psci::Power {
+        match self.0.cpus[index].state {
+            CpuState::Off => psci::Power::Off,
+            CpuState::Running | CpuState::Sleeping => psci::Power::On,
+        }
+    }
+    fn is_ram(&self, pa: u64) -> bool {
+        matches!(self.0.bus.target(Pa(pa)), bus::Target::Ram(_))
+    }
+}
+
+impl Machine {
+    /// Serves CPU `index`; gives how the run ends, if it does.
+    fn serve(&mut self, index: usize, request: Request) -> Option<Outcome> {
+        match request {
+            Request::Firmware => self.call_firmware(index),
+            Request::Semihosting => self.call_semihosting(index),
+            Request::Tool(error) => Some(Outcome::Tool { cpu: index, error }),
+        }
+    }
+
+    fn call_firmware(&mut self, index: usize) -> Option<Outcome> {
+        let args = [0, 1, 2, 3].map(|n| self.board.cpus[index].pe.x_register(n));
+        let outcome = self.psci.call(&View(&self.board), args);
+        let now = self.board.cpus[index].pe.ticks();
+        let caller = &mut self.board.cpus[index];
+        match outcome {
+            psci::Outcome::Return(results) => {
+                for (n, value) in results.into_iter().enumerate() {
+                    caller.pe.set_x_register(n, value);
+                }
+            }
+            psci::Outcome::PowerOff => return Some(Outcome::PoweredOff),
+            psci::Outcome::Reset => return Some(Outcome::Reset),
+            psci::Outcome::CpuOff => caller.state = CpuState::Off,
+            psci::Outcome::CpuOn { cpu, entry, context } => {
+                caller.pe.set_x_register(0, 0);
+                self.start(cpu, entry, context, now);
+            }
+            psci::Outcome::Standby => {
+                caller.pe.set_x_register(0, 0);
+                caller.state = CpuState::Sleeping;
+            }
+            // Powered down and up again at once, then asleep until an interrupt: the caller finds its state lost either way.
+            psci::Outcome::Suspend { entry, context } => {
+                caller.pe.start(Va(entry), context);
+                caller.state = CpuState::Sleeping;
+            }
+        }
+        None
+    }
+
+    /// Switches CPU `index` on.
+    fn start(&mut self, index: usize, entry: u64, x0: u64, now: u64) {
+        self.board.gic.reset_interface(index);
+        let cpu = &mut self.board.cpus[index];
+        cpu.pe.skip_to(now);
+        cpu.pe.start(Va(entry), x0);
+        cpu.state = CpuState::Running;
+    }
+
+    /// The one call that is served: SYS_EXIT (0x18) and SYS_EXIT_EXTENDED (0x20) of the Arm semihosting specification.
+    /// Others return -1 in X0.
+    fn call_semihosting(&mut self, index: usize) -> Option<Outcome> {
+        const EXIT: u32 = 0x18;
+        const EXIT_EXTENDED: u32 = 0x20;
+        /// ADP_Stopped_ApplicationExit
+        const APPLICATION_EXIT: u64 = 0x2_0026;
+        let pe = &mut self.board.cpus[index].pe;
+        let (operation, block) = (pe.x_register(0) as u32, Va(pe.x_register(1)));
+        if operation != EXIT && operation != EXIT_EXTENDED {
+            pe.set_x_register(0, u64::MAX);
+            return None;
+        }
+        let word = |pe: &mut cpu::Pe, n: u64| pe.peek(block.add(8 * n));
+        let code = match (word(pe, 0), word(pe, 1)) {
+            (Some(APPLICATION_EXIT), Some(code)) => code as u32,
+            // Any other reason is an abnormal end.
+            _ => 1,
+        };
+        Some(Outcome::Exit(code))
+    }
+}

@@ -1,0 +1,122 @@
+//! From a configuration to a machine that is ready to run.
+
+use std::io::Write;
+
+use arch::feature::{Request, modelled};
+use arch::model::{CpuModel, ModelError};
+use arch::preset;
+use cpu::Semihosting;
+use thiserror::Error;
+
+use crate::board::{Board, BoardConfig, BoardError, DiskConfig};
+use crate::boot::{self, BootError};
+use crate::config::{ConfigError, CpuConfig, DiskAccess, MachineConfig, Presence, TimeMode};
+use crate::psci::Firmware;
+use crate::run::{Limits, Machine, Pace};
+
+/// Seconds since 1970 at power-on: 2020-01-01 00:00:00 UTC, the same on every run.
+pub const EPOCH: u64 = 1_577_836_800;
+
+/// What surrounds a machine, beside its configuration.
+pub struct Options {
+    /// Where the UART's output goes.
+    pub console: Box<dyn Write + Send>,
+    /// How the guest's time passes while all CPUs sleep.
+    pub sleep: Sleep,
+    /// Are semihosting calls served?
+    pub semihosting: Semihosting,
+}
+
+/// What happens while all CPUs sleep, with `--time insn`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sleep {
+    /// Time is put forward at once.
+    Skipped,
+    /// Time passes on the host as well: for a user who types.
+    Paced,
+}
+
+/// A machine could not be set up.
+#[derive(Debug, Error)]
+pub enum SetupError {
+    /// The configuration.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// An unknown preset.
+    #[error("--cpu {name}: no such preset; there are {}", known())]
+    Preset {
+        /// What was asked.
+        name: String,
+    },
+    /// A feature setting that cannot be read.
+    #[error("--feature {setting}: {reason}")]
+    Feature {
+        /// The setting as the user wrote it.
+        setting: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A combination of features that cannot be.
+    #[error("CPU {cpu}: {source}")]
+    Model {
+        /// The CPU.
+        cpu: usize,
+        /// What is wrong.
+        source: ModelError,
+    },
+    /// The board.
+    #[error(transparent)]
+    Board(#[from] BoardError),
+    /// Kernel, initial RAM disk, device tree.
+    #[error(transparent)]
+    Boot(#[from] BootError),
+}
+
+fn known() -> String {
+    preset::names().collect::<Vec<_>>().join(", ")
+}
+
+/// The model of CPU `index`.
+pub fn model(config: &CpuConfig, index: usize) -> Result<CpuModel, SetupError> {
+    let base = preset::preset(&config.preset).ok_or_else(|| SetupError::Preset { name: config.preset.clone() })?;
+    let mut requests = Vec::new();
+    for setting in config.settings(index) {
+        let value = if setting.value == Presence::On { "on" } else { "off" };
+        let text = format!("{}={value}", setting.name);
+        let request = Request::parse(&text)
+            .map_err(|e| SetupError::Feature { setting: setting.text.clone(), reason: e.to_string() })?;
+        requests.push(request);
+    }
+    base.with_requests(requests, &modelled()).map_err(|source| SetupError::Model { cpu: index, source })
+}
+
+impl Machine {
+    /// Builds the board that `config` describes and loads what it boots.
+    pub fn from_config(config: &MachineConfig, options: Options) -> Result<Self, SetupError> {
+        let models = (0..config.cpus).map(|n| model(&config.cpu, n)).collect::<Result<Vec<_>, _>>()?;
+        let disk = |d: &crate::config::Disk| DiskConfig {
+            path: d.path.clone(),
+            access: match d.access {
+                DiskAccess::ReadWrite => virtio_blk::Access::ReadWrite,
+                DiskAccess::ReadOnly => virtio_blk::Access::ReadOnly,
+            },
+        };
+        let board = Board::new(BoardConfig {
+            models,
+            memory: config.memory,
+            disks: config.disks.iter().map(disk).collect(),
+            console: options.console,
+            seed: config.seed,
+            semihosting: options.semihosting,
+            epoch: EPOCH,
+        })?;
+        let entry = boot::load(config, board.bus.ram())?;
+        let pace = match (config.time, options.sleep) {
+            (TimeMode::Wall, _) => Pace::Wall,
+            (TimeMode::Insn, Sleep::Paced) => Pace::PacedSleep,
+            (TimeMode::Insn, Sleep::Skipped) => Pace::Instructions,
+        };
+        let limits = Limits { steps: config.max_insns, timeout: config.timeout };
+        Ok(Self::new(board, entry.pc, entry.dtb.0, pace, limits, Firmware::new(config.seed)))
+    }
+}
