@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use arch::feature::{Request, modelled};
+use arch::feature::modelled;
 use arch::model::{CpuModel, ModelError};
 use arch::preset;
 use cpu::Semihosting;
@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::board::{Board, BoardConfig, BoardError, DiskConfig};
 use crate::boot::{self, BootError};
-use crate::config::{ConfigError, CpuConfig, DiskAccess, MachineConfig, Presence, TimeMode};
+use crate::config::{ConfigError, CpuConfig, DiskAccess, MachineConfig, TimeMode};
 use crate::psci::Firmware;
 use crate::run::{Limits, Machine, Pace};
 
@@ -48,14 +48,6 @@ pub enum SetupError {
         /// What was asked.
         name: String,
     },
-    /// A feature setting that cannot be read.
-    #[error("--feature {setting}: {reason}")]
-    Feature {
-        /// The setting as the user wrote it.
-        setting: String,
-        /// What is wrong.
-        reason: String,
-    },
     /// A combination of features that cannot be.
     #[error("CPU {cpu}: {source}")]
     Model {
@@ -79,14 +71,7 @@ fn known() -> String {
 /// The model of CPU `index`.
 pub fn model(config: &CpuConfig, index: usize) -> Result<CpuModel, SetupError> {
     let base = preset::preset(&config.preset).ok_or_else(|| SetupError::Preset { name: config.preset.clone() })?;
-    let mut requests = Vec::new();
-    for setting in config.settings(index) {
-        let value = if setting.value == Presence::On { "on" } else { "off" };
-        let text = format!("{}={value}", setting.name);
-        let request = Request::parse(&text)
-            .map_err(|e| SetupError::Feature { setting: setting.text.clone(), reason: e.to_string() })?;
-        requests.push(request);
-    }
+    let requests = config.settings(index).map(|setting| setting.request);
     base.with_requests(requests, &modelled()).map_err(|source| SetupError::Model { cpu: index, source })
 }
 
