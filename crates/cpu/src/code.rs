@@ -149,7 +149,7 @@ fn predecode(decoder: &Decoder<Pe>, features: arch::feature::FeatureSet, word: u
         present.then(|| (spec.prepare)(word)).flatten().map(|imm| (spec, imm))
     });
     match known {
-        Some((spec, imm)) => (Op { run: spec.run, insn: Insn { word, offset, imm } }, spec.flow),
-        None => (Op { run: Pe::undefined, insn: Insn { word, offset, imm: 0 } }, Flow::End),
+        Some((spec, imm)) => (Op { run: spec.run, insn: Insn::new(word, offset, imm) }, spec.flow),
+        None => (Op { run: Pe::undefined, insn: Insn::new(word, offset, 0) }, Flow::End),
     }
 }

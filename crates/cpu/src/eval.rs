@@ -84,7 +84,7 @@ impl Machine for Pe {
     }
     #[inline(always)]
     fn pc(&mut self, insn: Insn) -> u64 {
-        self.pc.wrapping_add(u64::from(insn.offset))
+        self.pc.wrapping_add(u64::from(insn.offset()))
     }
     #[inline(always)]
     fn nzcv(&mut self) -> u64 {

@@ -69,9 +69,9 @@ impl Pe {
     }
 
     pub(crate) fn report_not_done(&mut self, insn: Insn) -> Result<(), Stop> {
-        let pc = Va(self.pc.wrapping_add(u64::from(insn.offset)));
-        let name = sem::Decoder::<Self>::new().decode(insn.word).map_or("unknown", |(_, spec)| spec.name);
-        Err(self.tool_error(ToolError::NotDone { word: insn.word, name: name.to_owned(), pc }))
+        let pc = Va(self.pc.wrapping_add(u64::from(insn.offset())));
+        let name = sem::Decoder::<Self>::new().decode(insn.word()).map_or("unknown", |(_, spec)| spec.name);
+        Err(self.tool_error(ToolError::NotDone { word: insn.word(), name: name.to_owned(), pc }))
     }
 
     /// Takes the pending synchronous exception with `pc` as the preferred return address.

@@ -59,7 +59,7 @@ impl Timer {
 impl Pe {
     /// The generic counter as instruction `insn` of the running block sees it, in ticks.
     pub(crate) fn counter_at(&self, insn: Insn) -> u64 {
-        self.ticks() + u64::from(insn.offset / 4)
+        self.ticks() + u64::from(insn.offset() / 4)
     }
 
     /// Drives the timers' interrupts by the present time.

@@ -53,7 +53,7 @@ fn pe(ram: Arc<Ram>) -> Pe {
 
 /// A system operation's result; that it ends the block does not matter here.
 fn system(pe: &mut Pe, op: System, argument: u64) -> u64 {
-    pe.system(Insn { word: 0, offset: 0, imm: 0 }, op, argument).unwrap_or(0)
+    pe.system(Insn::new(0, 0, 0), op, argument).unwrap_or(0)
 }
 
 fn memory() -> Memory {
@@ -157,7 +157,7 @@ fn every_encoding() {
                 mark(&mut pe, address, touch.bytes);
                 mark(&mut flat, address, touch.bytes);
             }
-            let context = format!("after {} {:#010x}", spec.name, insn.word);
+            let context = format!("after {} {:#010x}", spec.name, insn.word());
             let ours = (flat_bodies.spec(line).run)(&mut flat, insn);
             let theirs = (spec.run)(&mut pe, insn);
             if ours.is_err() || theirs.is_err() {

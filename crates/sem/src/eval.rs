@@ -184,7 +184,7 @@ impl Flat {
         let (_, spec) = DECODER.decode(word).ok_or(Stop::Undefined { word })?;
         let imm = (spec.prepare)(word).ok_or(Stop::Undefined { word })?;
         self.branched = None;
-        (spec.run)(self, Insn { word, offset: 0, imm })?;
+        (spec.run)(self, Insn::new(word, 0, imm))?;
         self.pc = self.branched.map_or(self.pc.wrapping_add(4), |(_, target)| target);
         Ok(())
     }
@@ -230,7 +230,7 @@ impl Machine for Flat {
         self.sp = value;
     }
     fn pc(&mut self, insn: Insn) -> u64 {
-        self.pc.wrapping_add(u64::from(insn.offset))
+        self.pc.wrapping_add(u64::from(insn.offset()))
     }
     fn nzcv(&mut self) -> u64 {
         self.nzcv
@@ -365,7 +365,7 @@ impl Machine for Flat {
         Ok(())
     }
     fn not_done(&mut self, insn: Insn) -> Done<Self> {
-        Err(Stop::NotDone { word: insn.word })
+        Err(Stop::NotDone { word: insn.word() })
     }
 
     /// Flags, FPCR and FPSR act; other registers read as a function of their encoding; barriers, hints and writes

@@ -510,7 +510,7 @@ mod tests {
 
     fn of(word: u32) -> Footprint {
         let (id, spec) = Decoder::<Footprint>::new().decode(word).expect("allocated");
-        Footprint::of(id, Insn { word, offset: 0, imm: (spec.prepare)(word).expect("not reserved") })
+        Footprint::of(id, Insn::new(word, 0, (spec.prepare)(word).expect("not reserved")))
     }
 
     fn places(places: Places) -> Vec<Place> {

@@ -183,7 +183,7 @@ impl Quad for QuadTerm {
 
 impl Lift {
     fn start(&mut self, insn: Insn) {
-        self.none([], |[]| Op::InsnStart { offset: insn.offset, word: insn.word });
+        self.none([], |[]| Op::InsnStart { offset: insn.offset(), word: insn.word() });
     }
 
     /// An operation that gives one word and takes those words.
@@ -230,7 +230,7 @@ impl Machine for Lift {
         current(|b| b.write_sp(value.0));
     }
     fn pc(&mut self, insn: Insn) -> Term {
-        Self::one([], |[]| Op::Pc { offset: insn.offset })
+        Self::one([], |[]| Op::Pc { offset: insn.offset() })
     }
     fn nzcv(&mut self) -> Term {
         Term(current(Builder::read_nzcv))
@@ -355,7 +355,7 @@ pub struct OnMachine<'a, M>(pub &'a mut M);
 
 /// An instruction of which only the place counts.
 fn at(offset: u32, word: u32) -> Insn {
-    Insn { word, offset, imm: 0 }
+    Insn::new(word, offset, 0)
 }
 
 fn to_quad<M: Machine<Word = u64>>(value: u128) -> M::Quad {
@@ -474,7 +474,7 @@ mod tests {
             mode,
             words.iter().enumerate().map(|(at, &word)| {
                 let (id, spec) = decoder.decode(word).expect("allocated");
-                (id, Insn { word, offset: 4 * at as u32, imm: (spec.prepare)(word).expect("not reserved") })
+                (id, Insn::new(word, 4 * at as u32, (spec.prepare)(word).expect("not reserved")))
             }),
         )
     }

@@ -34,7 +34,7 @@ fn execute(insns: &[(InsnId, Insn)], state: &mut Flat) -> Exit<Stop> {
     let mut exit = Exit { started: 0, offset: 0, stop: None };
     for &(id, insn) in insns {
         let spec = DECODER.spec(id);
-        (exit.started, exit.offset) = (exit.started + 1, insn.offset);
+        (exit.started, exit.offset) = (exit.started + 1, insn.offset());
         exit.stop = (spec.run)(state, insn).err();
         if exit.stop.is_some() || spec.flow == Flow::End {
             break;
@@ -129,7 +129,7 @@ fn footprint(case: &Case) -> Verdict {
 
     // The same with all other registers, and without reads all other memory, changed.
     let mut other = case.state.clone();
-    let mut rng = Rng::new(u64::from(insn.word));
+    let mut rng = Rng::new(u64::from(insn.word()));
     for place in Places::all().filter(|&place| !footprint.reads.has(place)) {
         let value = match place {
             Place::Nzcv => u128::from(rng.below(16) << 28),
@@ -185,15 +185,15 @@ fn simpler(case: &Case) -> Vec<Case> {
         }
     }
     for (at, &(id, insn)) in case.insns.iter().enumerate() {
-        let free = insn.word & !DECODER.spec(id).pattern.mask;
+        let free = insn.word() & !DECODER.spec(id).pattern.mask;
         for bit in (0..32).filter(|bit| free >> bit & 1 != 0) {
-            let word = insn.word & !(1 << bit);
+            let word = insn.word() & !(1 << bit);
             if let Some((found, spec)) = DECODER.decode(word)
                 && found == id
                 && let Some(imm) = (spec.prepare)(word)
             {
                 let mut simple = case.clone();
-                simple.insns[at].1 = Insn { word, imm, ..insn };
+                simple.insns[at].1 = Insn::new(word, insn.offset(), imm);
                 all.push(simple);
             }
         }
@@ -276,7 +276,7 @@ fn for_every_line(cases: u64, make: impl Fn(&mut Rng, InsnId) -> Option<Case> + 
 fn single(rng: &mut Rng, line: InsnId) -> Option<Case> {
     let insn = rng.insn(&DECODER, line, 4 * rng.clone().below(64) as u32)?;
     let mut state = rng.state();
-    rng.monitor(&mut state, insn.word);
+    rng.monitor(&mut state, insn.word());
     Some(Case { insns: vec![(line, insn)], state })
 }
 

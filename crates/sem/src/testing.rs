@@ -131,7 +131,7 @@ impl Rng {
             let word = pattern.value | free & !pattern.mask;
             let (found, spec) = decoder.decode(word)?;
             let imm = (spec.prepare)(word).filter(|_| found == line)?;
-            Some(Insn { word, offset, imm })
+            Some(Insn::new(word, offset, imm))
         })
     }
 }

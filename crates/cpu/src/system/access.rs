@@ -14,7 +14,7 @@ impl Pe {
     /// A trapped MSR, MRS or system instruction: EC 0x18.
     pub(super) fn sysreg_trap(&mut self, insn: Insn) -> Stop {
         let direction = if insn.bit(21) == 1 { Direction::Read } else { Direction::Write };
-        let trap = SysRegTrap { enc: Enc::of_word(insn.word), rt: insn.rt() as u8, direction };
+        let trap = SysRegTrap { enc: Enc::of_word(insn.word()), rt: insn.rt() as u8, direction };
         self.raise(trap.syndrome(), None)
     }
 

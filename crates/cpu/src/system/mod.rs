@@ -36,7 +36,7 @@ impl Pe {
                 if self.pstate.el == El::El0 {
                     return self.undefined_here();
                 }
-                let retired = self.insns + u64::from(insn.offset / 4) + 1;
+                let retired = self.insns + u64::from(insn.offset() / 4) + 1;
                 self.exception_return(retired);
                 Err(Stop::EndBlock)
             }

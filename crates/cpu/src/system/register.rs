@@ -221,7 +221,7 @@ impl Pe {
     }
 
     fn no_register(&mut self, insn: Insn, reg: Reg) -> Stop {
-        let pc = arch::Va(self.pc.wrapping_add(u64::from(insn.offset)));
+        let pc = arch::Va(self.pc.wrapping_add(u64::from(insn.offset())));
         self.tool_error(ToolError::NoRegister { name: reg.name().to_owned(), pc })
     }
 }

@@ -5,7 +5,7 @@ use crate::insn::Insn;
 
 /// The word's fields, read as a body reads them.
 const fn fields(word: u32) -> Insn {
-    Insn { word, offset: 0, imm: 0 }
+    Insn::new(word, 0, 0)
 }
 
 /// imm12 at \[21:10\], shifted left by 12 where `sh` (bit 22) is set: add/subtract (immediate).

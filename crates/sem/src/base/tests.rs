@@ -416,7 +416,7 @@ fn access_kinds() {
         (0xf8a2_1020, kind::<Acquire>(3)),
     ] {
         let (id, line) = decoder.decode(word).unwrap();
-        let insn = Insn { word, offset: 0, imm: (line.prepare)(word).unwrap() };
+        let insn = Insn::new(word, 0, (line.prepare)(word).unwrap());
         let touches = Footprint::of(id, insn).memory;
         assert!(
             !touches.is_empty() && touches.iter().all(|touch| touch.access == access),

@@ -21,7 +21,7 @@ crate::encodings! {
 
 /// The element's size, log2 of its bytes, and its index.
 fn size_and_index(i: Insn) -> (u32, u32) {
-    let log2 = imm5_log2(i.word);
+    let log2 = imm5_log2(i.word());
     (log2, i.bits(20, 16) >> (log2 + 1))
 }
 
@@ -35,7 +35,7 @@ fn dup_vector<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
 
 fn dup_general<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
     m.check_fp()?;
-    let half = replicate(8 << imm5_log2(i.word), m.x(i.rn()));
+    let half = replicate(8 << imm5_log2(i.word()), m.x(i.rn()));
     set_vd(m, i, M::Quad::from_halves(half, half));
     Ok(())
 }

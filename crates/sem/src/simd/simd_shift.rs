@@ -58,7 +58,7 @@ crate::encodings! {
 
 /// The element's size by `immh`.
 fn log2(i: Insn) -> usize {
-    immh_log2(i.word) as usize
+    immh_log2(i.word()) as usize
 }
 
 /// Vd = f(Vn, distance, Vd).

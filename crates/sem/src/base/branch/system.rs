@@ -17,22 +17,22 @@ crate::encodings! {
 
 fn sys<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
     let argument = m.x(i.rt());
-    m.system(i, System::Sys(Enc::of_word(i.word)), argument).map(drop)
+    m.system(i, System::Sys(Enc::of_word(i.word())), argument).map(drop)
 }
 
 fn sysl<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
-    let value = m.system(i, System::Sysl(Enc::of_word(i.word)), M::Word::from(0))?;
+    let value = m.system(i, System::Sysl(Enc::of_word(i.word())), M::Word::from(0))?;
     m.set_x(i.rt(), value);
     Ok(())
 }
 
 fn msr<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
     let value = m.x(i.rt());
-    m.system(i, System::Msr(Enc::of_word(i.word)), value).map(drop)
+    m.system(i, System::Msr(Enc::of_word(i.word())), value).map(drop)
 }
 
 fn mrs<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
-    let value = m.system(i, System::Mrs(Enc::of_word(i.word)), M::Word::from(0))?;
+    let value = m.system(i, System::Mrs(Enc::of_word(i.word())), M::Word::from(0))?;
     m.set_x(i.rt(), value);
     Ok(())
 }
