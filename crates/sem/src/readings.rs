@@ -290,12 +290,12 @@ fn every_line_has_words() {
 
 #[test]
 fn readings_agree_on_every_line() {
-    for_every_line(400, single);
+    for_every_line(250, single);
 }
 
 #[test]
 fn readings_agree_on_blocks() {
-    for_every_line(40, |rng, line| {
+    for_every_line(25, |rng, line| {
         let mut case = single(rng, line)?;
         let length = 2 + rng.below(5);
         case.insns.clear();
