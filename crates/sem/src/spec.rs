@@ -42,7 +42,11 @@ pub fn not_done<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
     m.not_done(i)
 }
 
-/// One class's table: `NAME "pattern" FEATURE flow prepare => function;` where FEATURE is `-` or a `Feature`, flow is
+/// One class's table. A line is one leaf of Arm's list, or a special case of one (same name, more fixed bits) that a
+/// body of its own serves better. Of the lines that match a word the one with the most fixed bits wins; where two have
+/// equally many they must say the same, or a third line must take the words of both: a test sees to it.
+///
+/// A line: `NAME "pattern" FEATURE flow prepare => function;` where FEATURE is `-` or a `Feature`, flow is
 /// `next` or `end`, and prepare and function are paths, with generic arguments where they have any.
 #[macro_export]
 macro_rules! encodings {

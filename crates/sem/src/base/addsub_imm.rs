@@ -13,22 +13,30 @@ crate::encodings! {
     ADD_32_addsub_imm   "000100010 s iiiiiiiiiiii 11111 ddddd" - next imm12_shifted => add_sp::<M, 32>;
     ADD_32_addsub_imm   "000100010 s iiiiiiiiiiii nnnnn 11111" - next imm12_shifted => add_sp::<M, 32>;
     ADDS_32S_addsub_imm "001100010 s iiiiiiiiiiii nnnnn ddddd" - next imm12_shifted => adds::<M, 32>;
+    ADDS_32S_addsub_imm "001100010 s iiiiiiiiiiii nnnnn 11111" - next imm12_shifted => cmn::<M, 32>;
     ADDS_32S_addsub_imm "001100010 s iiiiiiiiiiii 11111 ddddd" - next imm12_shifted => adds_sp::<M, 32>;
+    ADDS_32S_addsub_imm "001100010 s iiiiiiiiiiii 11111 11111" - next imm12_shifted => adds_sp::<M, 32>;
     SUB_32_addsub_imm   "010100010 s iiiiiiiiiiii nnnnn ddddd" - next imm12_shifted => sub::<M, 32>;
     SUB_32_addsub_imm   "010100010 s iiiiiiiiiiii 11111 ddddd" - next imm12_shifted => sub_sp::<M, 32>;
     SUB_32_addsub_imm   "010100010 s iiiiiiiiiiii nnnnn 11111" - next imm12_shifted => sub_sp::<M, 32>;
     SUBS_32S_addsub_imm "011100010 s iiiiiiiiiiii nnnnn ddddd" - next imm12_shifted => subs::<M, 32>;
+    SUBS_32S_addsub_imm "011100010 s iiiiiiiiiiii nnnnn 11111" - next imm12_shifted => cmp::<M, 32>;
     SUBS_32S_addsub_imm "011100010 s iiiiiiiiiiii 11111 ddddd" - next imm12_shifted => subs_sp::<M, 32>;
+    SUBS_32S_addsub_imm "011100010 s iiiiiiiiiiii 11111 11111" - next imm12_shifted => subs_sp::<M, 32>;
     ADD_64_addsub_imm   "100100010 s iiiiiiiiiiii nnnnn ddddd" - next imm12_shifted => add::<M, 64>;
     ADD_64_addsub_imm   "100100010 s iiiiiiiiiiii 11111 ddddd" - next imm12_shifted => add_sp::<M, 64>;
     ADD_64_addsub_imm   "100100010 s iiiiiiiiiiii nnnnn 11111" - next imm12_shifted => add_sp::<M, 64>;
     ADDS_64S_addsub_imm "101100010 s iiiiiiiiiiii nnnnn ddddd" - next imm12_shifted => adds::<M, 64>;
+    ADDS_64S_addsub_imm "101100010 s iiiiiiiiiiii nnnnn 11111" - next imm12_shifted => cmn::<M, 64>;
     ADDS_64S_addsub_imm "101100010 s iiiiiiiiiiii 11111 ddddd" - next imm12_shifted => adds_sp::<M, 64>;
+    ADDS_64S_addsub_imm "101100010 s iiiiiiiiiiii 11111 11111" - next imm12_shifted => adds_sp::<M, 64>;
     SUB_64_addsub_imm   "110100010 s iiiiiiiiiiii nnnnn ddddd" - next imm12_shifted => sub::<M, 64>;
     SUB_64_addsub_imm   "110100010 s iiiiiiiiiiii 11111 ddddd" - next imm12_shifted => sub_sp::<M, 64>;
     SUB_64_addsub_imm   "110100010 s iiiiiiiiiiii nnnnn 11111" - next imm12_shifted => sub_sp::<M, 64>;
     SUBS_64S_addsub_imm "111100010 s iiiiiiiiiiii nnnnn ddddd" - next imm12_shifted => subs::<M, 64>;
+    SUBS_64S_addsub_imm "111100010 s iiiiiiiiiiii nnnnn 11111" - next imm12_shifted => cmp::<M, 64>;
     SUBS_64S_addsub_imm "111100010 s iiiiiiiiiiii 11111 ddddd" - next imm12_shifted => subs_sp::<M, 64>;
+    SUBS_64S_addsub_imm "111100010 s iiiiiiiiiiii 11111 11111" - next imm12_shifted => subs_sp::<M, 64>;
 }
 
 fn add<M: Machine, const BITS: u32>(m: &mut M, i: Insn) -> Done<M> {
@@ -73,6 +81,22 @@ fn adds_sp<M: Machine, const BITS: u32>(m: &mut M, i: Insn) -> Done<M> {
 fn subs_sp<M: Machine, const BITS: u32>(m: &mut M, i: Insn) -> Done<M> {
     let a = m.sp();
     sub_setting_flags::<M, BITS>(m, i, a)
+}
+
+/// ADDS to XZR.
+fn cmn<M: Machine, const BITS: u32>(m: &mut M, i: Insn) -> Done<M> {
+    let a = m.x(i.rn());
+    let (_, nzcv) = m.add_with_carry(BITS, a, M::Word::from(i.imm), M::Word::from(0));
+    m.set_nzcv(nzcv);
+    Ok(())
+}
+
+/// SUBS to XZR.
+fn cmp<M: Machine, const BITS: u32>(m: &mut M, i: Insn) -> Done<M> {
+    let a = m.x(i.rn());
+    let (_, nzcv) = m.add_with_carry(BITS, a, M::Word::from(!i.imm), M::Word::from(1));
+    m.set_nzcv(nzcv);
+    Ok(())
 }
 
 #[inline(always)]

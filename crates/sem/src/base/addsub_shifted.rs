@@ -14,6 +14,7 @@ crate::encodings! {
     ADD_32_addsub_shift  "00001011 00 0 mmmmm 0 iiiii nnnnn ddddd" - next imm6 => add::<M, Lsl, 32>;
     ADD_32_addsub_shift  "00001011 01 0 mmmmm 0 iiiii nnnnn ddddd" - next imm6 => add::<M, Lsr, 32>;
     ADD_32_addsub_shift  "00001011 10 0 mmmmm 0 iiiii nnnnn ddddd" - next imm6 => add::<M, Asr, 32>;
+    ADDS_32_addsub_shift "00101011 00 0 mmmmm 000000 nnnnn 11111"  - next plain => cmn::<M, 32>;
     ADDS_32_addsub_shift "00101011 00 0 mmmmm 000000 nnnnn ddddd"  - next plain => adds::<M, Register, 32>;
     ADDS_32_addsub_shift "00101011 00 0 mmmmm 0 iiiii nnnnn ddddd" - next imm6 => adds::<M, Lsl, 32>;
     ADDS_32_addsub_shift "00101011 01 0 mmmmm 0 iiiii nnnnn ddddd" - next imm6 => adds::<M, Lsr, 32>;
@@ -22,6 +23,7 @@ crate::encodings! {
     SUB_32_addsub_shift  "01001011 00 0 mmmmm 0 iiiii nnnnn ddddd" - next imm6 => sub::<M, Lsl, 32>;
     SUB_32_addsub_shift  "01001011 01 0 mmmmm 0 iiiii nnnnn ddddd" - next imm6 => sub::<M, Lsr, 32>;
     SUB_32_addsub_shift  "01001011 10 0 mmmmm 0 iiiii nnnnn ddddd" - next imm6 => sub::<M, Asr, 32>;
+    SUBS_32_addsub_shift "01101011 00 0 mmmmm 000000 nnnnn 11111"  - next plain => cmp::<M, 32>;
     SUBS_32_addsub_shift "01101011 00 0 mmmmm 000000 nnnnn ddddd"  - next plain => subs::<M, Register, 32>;
     SUBS_32_addsub_shift "01101011 00 0 mmmmm 0 iiiii nnnnn ddddd" - next imm6 => subs::<M, Lsl, 32>;
     SUBS_32_addsub_shift "01101011 01 0 mmmmm 0 iiiii nnnnn ddddd" - next imm6 => subs::<M, Lsr, 32>;
@@ -30,6 +32,7 @@ crate::encodings! {
     ADD_64_addsub_shift  "10001011 00 0 mmmmm iiiiii nnnnn ddddd"  - next imm6 => add::<M, Lsl, 64>;
     ADD_64_addsub_shift  "10001011 01 0 mmmmm iiiiii nnnnn ddddd"  - next imm6 => add::<M, Lsr, 64>;
     ADD_64_addsub_shift  "10001011 10 0 mmmmm iiiiii nnnnn ddddd"  - next imm6 => add::<M, Asr, 64>;
+    ADDS_64_addsub_shift "10101011 00 0 mmmmm 000000 nnnnn 11111"  - next plain => cmn::<M, 64>;
     ADDS_64_addsub_shift "10101011 00 0 mmmmm 000000 nnnnn ddddd"  - next plain => adds::<M, Register, 64>;
     ADDS_64_addsub_shift "10101011 00 0 mmmmm iiiiii nnnnn ddddd"  - next imm6 => adds::<M, Lsl, 64>;
     ADDS_64_addsub_shift "10101011 01 0 mmmmm iiiiii nnnnn ddddd"  - next imm6 => adds::<M, Lsr, 64>;
@@ -38,6 +41,7 @@ crate::encodings! {
     SUB_64_addsub_shift  "11001011 00 0 mmmmm iiiiii nnnnn ddddd"  - next imm6 => sub::<M, Lsl, 64>;
     SUB_64_addsub_shift  "11001011 01 0 mmmmm iiiiii nnnnn ddddd"  - next imm6 => sub::<M, Lsr, 64>;
     SUB_64_addsub_shift  "11001011 10 0 mmmmm iiiiii nnnnn ddddd"  - next imm6 => sub::<M, Asr, 64>;
+    SUBS_64_addsub_shift "11101011 00 0 mmmmm 000000 nnnnn 11111"  - next plain => cmp::<M, 64>;
     SUBS_64_addsub_shift "11101011 00 0 mmmmm 000000 nnnnn ddddd"  - next plain => subs::<M, Register, 64>;
     SUBS_64_addsub_shift "11101011 00 0 mmmmm iiiiii nnnnn ddddd"  - next imm6 => subs::<M, Lsl, 64>;
     SUBS_64_addsub_shift "11101011 01 0 mmmmm iiiiii nnnnn ddddd"  - next imm6 => subs::<M, Lsr, 64>;
@@ -69,5 +73,21 @@ fn subs<M: Machine, O: Operand, const BITS: u32>(m: &mut M, i: Insn) -> Done<M> 
     let (result, nzcv) = m.add_with_carry(BITS, a, !b, M::Word::from(1));
     m.set_nzcv(nzcv);
     m.set_x(i.rd(), result);
+    Ok(())
+}
+
+/// ADDS to XZR, not shifted.
+fn cmn<M: Machine, const BITS: u32>(m: &mut M, i: Insn) -> Done<M> {
+    let (a, b) = (m.x(i.rn()), m.x(i.rm()));
+    let (_, nzcv) = m.add_with_carry(BITS, a, b, M::Word::from(0));
+    m.set_nzcv(nzcv);
+    Ok(())
+}
+
+/// SUBS to XZR, not shifted.
+fn cmp<M: Machine, const BITS: u32>(m: &mut M, i: Insn) -> Done<M> {
+    let (a, b) = (m.x(i.rn()), m.x(i.rm()));
+    let (_, nzcv) = m.add_with_carry(BITS, a, !b, M::Word::from(1));
+    m.set_nzcv(nzcv);
     Ok(())
 }

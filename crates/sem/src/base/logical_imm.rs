@@ -16,6 +16,7 @@ crate::encodings! {
     ORR_32_log_imm   "0011001000 iiiiii iiiiii 11111 11111"  - next bitmask32 => orr_sp::<M, 32>;
     EOR_32_log_imm   "0101001000 iiiiii iiiiii nnnnn ddddd"  - next bitmask32 => eor::<M, 32>;
     EOR_32_log_imm   "0101001000 iiiiii iiiiii nnnnn 11111"  - next bitmask32 => eor_sp::<M, 32>;
+    ANDS_32S_log_imm "0111001000 iiiiii iiiiii nnnnn 11111"  - next bitmask32 => tst::<M, 32>;
     ANDS_32S_log_imm "0111001000 iiiiii iiiiii nnnnn ddddd"  - next bitmask32 => ands::<M, 32>;
     AND_64_log_imm   "100100100 n iiiiii iiiiii nnnnn ddddd" - next bitmask64 => and::<M>;
     AND_64_log_imm   "100100100 n iiiiii iiiiii nnnnn 11111" - next bitmask64 => and_sp::<M>;
@@ -25,6 +26,7 @@ crate::encodings! {
     ORR_64_log_imm   "101100100 n iiiiii iiiiii 11111 11111" - next bitmask64 => orr_sp::<M, 64>;
     EOR_64_log_imm   "110100100 n iiiiii iiiiii nnnnn ddddd" - next bitmask64 => eor::<M, 64>;
     EOR_64_log_imm   "110100100 n iiiiii iiiiii nnnnn 11111" - next bitmask64 => eor_sp::<M, 64>;
+    ANDS_64S_log_imm "111100100 n iiiiii iiiiii nnnnn 11111" - next bitmask64 => tst::<M, 64>;
     ANDS_64S_log_imm "111100100 n iiiiii iiiiii nnnnn ddddd" - next bitmask64 => ands::<M, 64>;
 }
 
@@ -97,5 +99,13 @@ fn ands<M: Machine, const BITS: u32>(m: &mut M, i: Insn) -> Done<M> {
     let nzcv = m.logic_flags(BITS, result);
     m.set_nzcv(nzcv);
     m.set_x(i.rd(), result);
+    Ok(())
+}
+
+/// ANDS to XZR.
+fn tst<M: Machine, const BITS: u32>(m: &mut M, i: Insn) -> Done<M> {
+    let result = m.x(i.rn()) & M::Word::from(i.imm);
+    let nzcv = m.logic_flags(BITS, result);
+    m.set_nzcv(nzcv);
     Ok(())
 }

@@ -41,6 +41,7 @@ crate::encodings! {
     EON_32_log_shift  "01001010 01 1 mmmmm 0 iiiii nnnnn ddddd" - next imm6 => eon::<M, Lsr, 32>;
     EON_32_log_shift  "01001010 10 1 mmmmm 0 iiiii nnnnn ddddd" - next imm6 => eon::<M, Asr, 32>;
     EON_32_log_shift  "01001010 11 1 mmmmm 0 iiiii nnnnn ddddd" - next imm6 => eon::<M, Ror, 32>;
+    ANDS_32_log_shift "01101010 00 0 mmmmm 000000 nnnnn 11111"  - next plain => tst::<M, 32>;
     ANDS_32_log_shift "01101010 00 0 mmmmm 000000 nnnnn ddddd"  - next plain => ands::<M, Register, 32>;
     ANDS_32_log_shift "01101010 00 0 mmmmm 0 iiiii nnnnn ddddd" - next imm6 => ands::<M, Lsl, 32>;
     ANDS_32_log_shift "01101010 01 0 mmmmm 0 iiiii nnnnn ddddd" - next imm6 => ands::<M, Lsr, 32>;
@@ -82,6 +83,7 @@ crate::encodings! {
     EON_64_log_shift  "11001010 01 1 mmmmm iiiiii nnnnn ddddd"  - next imm6 => eon::<M, Lsr, 64>;
     EON_64_log_shift  "11001010 10 1 mmmmm iiiiii nnnnn ddddd"  - next imm6 => eon::<M, Asr, 64>;
     EON_64_log_shift  "11001010 11 1 mmmmm iiiiii nnnnn ddddd"  - next imm6 => eon::<M, Ror, 64>;
+    ANDS_64_log_shift "11101010 00 0 mmmmm 000000 nnnnn 11111"  - next plain => tst::<M, 64>;
     ANDS_64_log_shift "11101010 00 0 mmmmm 000000 nnnnn ddddd"  - next plain => ands::<M, Register, 64>;
     ANDS_64_log_shift "11101010 00 0 mmmmm iiiiii nnnnn ddddd"  - next imm6 => ands::<M, Lsl, 64>;
     ANDS_64_log_shift "11101010 01 0 mmmmm iiiiii nnnnn ddddd"  - next imm6 => ands::<M, Lsr, 64>;
@@ -152,5 +154,13 @@ fn set_result_and_flags<M: Machine, const BITS: u32>(m: &mut M, i: Insn, result:
     let nzcv = m.logic_flags(BITS, result);
     m.set_nzcv(nzcv);
     m.set_x(i.rd(), result.zext(BITS));
+    Ok(())
+}
+
+/// ANDS to XZR, not shifted.
+fn tst<M: Machine, const BITS: u32>(m: &mut M, i: Insn) -> Done<M> {
+    let result = m.x(i.rn()) & m.x(i.rm());
+    let nzcv = m.logic_flags(BITS, result);
+    m.set_nzcv(nzcv);
     Ok(())
 }
