@@ -174,7 +174,7 @@ impl Machine for Pe {
         self.exclusive_store_pair(address, values, access)
     }
     fn atomic(&mut self, op: AtomicOp, address: u64, operand: u64, access: Access) -> Result<u64, Stop> {
-        self.read_modify_write(address, access, |old| apply(op, old, operand, access.log2))
+        self.read_modify_write(address, access, |old| op.apply(access.log2, old, operand))
     }
     fn compare_swap(&mut self, address: u64, expected: u64, new: u64, access: Access) -> Result<u64, Stop> {
         let bits = 8 << access.log2;
@@ -198,7 +198,8 @@ impl Machine for Pe {
     #[inline(always)]
     fn branch(&mut self, kind: BranchKind, target: u64) -> Done<Self> {
         let _ = kind;
-        self.next_pc = target;
+        // Only a register can hold a target with a tag: then the top byte is neither all zeros nor all ones.
+        self.next_pc = if (target >> 55).wrapping_add(1) & 0x1fe == 0 { target } else { self.branch_address(target) };
         Ok(())
     }
     #[inline(always)]
@@ -213,36 +214,5 @@ impl Machine for Pe {
     }
     fn system(&mut self, insn: Insn, op: System, argument: u64) -> Result<u64, Stop> {
         self.system_operation(insn, op, argument)
-    }
-}
-
-/// The new value of an atomic operation on the low `8 << log2` bits.
-#[inline(always)]
-fn apply(op: AtomicOp, old: u64, operand: u64, log2: u32) -> u64 {
-    let bits = 8 << log2;
-    let operand = operand.zext(bits);
-    let signed = |a: u64| a.sext(bits) as i64;
-    match op {
-        AtomicOp::Add => old.wrapping_add(operand),
-        AtomicOp::Clear => old & !operand,
-        AtomicOp::Eor => old ^ operand,
-        AtomicOp::Set => old | operand,
-        AtomicOp::Swap => operand,
-        AtomicOp::UnsignedMax => old.max(operand),
-        AtomicOp::UnsignedMin => old.min(operand),
-        AtomicOp::SignedMax => {
-            if signed(old) >= signed(operand) {
-                old
-            } else {
-                operand
-            }
-        }
-        AtomicOp::SignedMin => {
-            if signed(old) <= signed(operand) {
-                old
-            } else {
-                operand
-            }
-        }
     }
 }

@@ -155,7 +155,8 @@ impl Pe {
         }
         self.nzcv = spsr & 0xf000_0000;
         self.set_pstate(to);
-        self.next_pc = self.sys[Reg::ELR_EL1 as usize];
+        // The tag rule is that of the level returned to, whose regime is the same here.
+        self.next_pc = self.branch_address(self.sys[Reg::ELR_EL1 as usize]);
         self.emit(Event::ExceptionReturn { from, to: to.el });
     }
 

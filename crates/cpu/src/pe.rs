@@ -9,6 +9,7 @@ use bus::{Bus, CpuInterface, CpuLines, Ram};
 use event::{Event, Sink};
 use mmu::{Contexts, CtxPair, FastCache, MmuFeatures, Stage1, Tlb, TlbiOp};
 
+use crate::code::BlockMemory;
 use crate::eval::Q;
 use crate::exception::Exception;
 use crate::memory::Monitor;
@@ -112,6 +113,7 @@ pub struct Pe {
     pub(crate) contexts_fetch: CtxPair,
     pub(crate) ram: Arc<Ram>,
     pub(crate) fast: FastCache,
+    pub(crate) block_memory: BlockMemory,
 
     pub(crate) q: [Q; 32],
     pub(crate) fpcr: u64,
@@ -149,6 +151,8 @@ pub struct Pe {
     pub(crate) mmu_features: MmuFeatures,
     pub(crate) tlb: Tlb,
     pub(crate) context_table: Contexts,
+    /// The generation of `context_table` that the contexts in force belong to.
+    pub(crate) context_generation: u64,
 
     pub(crate) lines: Arc<CpuLines>,
     /// Lines of `lines` that PSTATE does not mask.
@@ -186,6 +190,7 @@ impl Pe {
             contexts_fetch: CtxPair::NEVER,
             ram: config.bus.ram().clone(),
             fast: FastCache::new(),
+            block_memory: BlockMemory::new(),
             q: [Q(0); 32],
             fpcr: 0,
             fpsr: 0,
@@ -211,6 +216,7 @@ impl Pe {
             mmu_features,
             tlb: Tlb::new(),
             context_table: Contexts::new(),
+            context_generation: 0,
             lines: config.lines,
             unmasked: 0,
             bus: config.bus,

@@ -2,12 +2,14 @@
 //! translation, permission), decode, execute.
 
 use arch::Va;
+use arch::field::tcr_el1 as tcr;
+use arch::sysreg::Reg;
 use bus::CpuLines;
 use mmu::{AccessKind, Admission, Caching, Rights};
 use sem::Privilege;
 
 use crate::abort::AccessFault;
-use crate::code::CodeCache;
+use crate::code::{Block, CodeCache};
 use crate::exception::Interrupt;
 use crate::pe::Pe;
 use crate::stop::{Exit, Stop};
@@ -16,6 +18,7 @@ impl Pe {
     /// Executes until this PE's time reaches `until` ticks, or it has to ask the machine for something.
     pub fn run(&mut self, code: &mut CodeCache, until: u64) -> Exit {
         self.update_timers();
+        self.block_memory.follow(code);
         loop {
             let now = self.ticks();
             if now >= until {
@@ -27,10 +30,10 @@ impl Pe {
             }
             if self.ram.has_stale() {
                 code.drop_stale();
+                self.block_memory.follow(code);
             }
-            match self.run_block(code, until - now) {
-                Ok(()) => {}
-                Err(exit) => return exit,
+            if let Err(exit) = self.run_block(code, until - now) {
+                return exit;
             }
         }
     }
@@ -38,23 +41,21 @@ impl Pe {
     /// Fetches and executes one block, at most `budget` instructions of it.
     #[inline(always)]
     fn run_block(&mut self, code: &mut CodeCache, budget: u64) -> Result<(), Exit> {
-        // A misaligned PC crosses its page's end or meets the alignment check in `fetch`.
-        let fetched = if self.pc & 3 == 0 {
-            self.fast.lookup_fetch(Va(self.pc), self.contexts_fetch.of(Va(self.pc)), 4)
-        } else {
-            None
-        };
-        let Some(offset) = fetched.or_else(|| self.fetch(self.pc).ok()) else {
-            self.take_pending(self.pc);
-            return Ok(());
-        };
-        let ops = code.block(offset);
-        let count = (ops.len() as u64).min(budget) as usize;
         let start = self.pc;
+        let block = match self.block_memory.find(start, self.contexts_fetch.of(Va(start))) {
+            Some(block) => block,
+            None => match self.find_block(code) {
+                Some(block) => block,
+                None => return Ok(()),
+            },
+        };
+        let ops = code.ops(block);
+        let count = (ops.len() as u64).min(budget) as usize;
+        let ops = &ops[..count];
         self.next_pc = start.wrapping_add(4 * count as u64);
         let mut done = 0;
         let mut stop = None;
-        for op in &ops[..count] {
+        for op in ops {
             if let Err(reason) = (op.run)(self, op.insn) {
                 stop = Some(reason);
                 break;
@@ -76,6 +77,24 @@ impl Pe {
             }
             Some(reason) => self.stopped(reason, start, done, count),
         }
+    }
+
+    /// Finds the block at the PC by translation, decoding it if it is new; `None` where the fetch faults, which is taken.
+    #[inline(never)]
+    fn find_block(&mut self, code: &mut CodeCache) -> Option<Block> {
+        let pc = self.pc;
+        // A misaligned PC meets the alignment check in `fetch`.
+        let fetched =
+            if pc & 3 == 0 { self.fast.lookup_fetch(Va(pc), self.contexts_fetch.of(Va(pc)), 4) } else { None };
+        let Some(offset) = fetched.or_else(|| self.fetch(pc).ok()) else {
+            self.take_pending(pc);
+            return None;
+        };
+        let block = code.block(offset);
+        self.block_memory.follow(code);
+        // As a fetch under illegal execution state never gets here, the context is one that may be remembered.
+        self.block_memory.remember(pc, self.contexts_fetch.of(Va(pc)), block);
+        Some(block)
     }
 
     /// Instruction number `done` of the block at `start` stopped.
@@ -137,5 +156,15 @@ impl Pe {
         } else if lines & CpuLines::IRQ != 0 {
             self.take_asynchronous(Interrupt::Irq);
         }
+    }
+
+    /// Where a branch to `target` goes: with TBI (and without TBID) the tag is not part of the address
+    /// (AArch64.BranchAddr, DDI 0487 J1.1).
+    #[cold]
+    pub(crate) fn branch_address(&self, target: u64) -> u64 {
+        let control = self.reg(Reg::TCR_EL1);
+        let upper = target >> 55 & 1 == 1;
+        let (tbi, tbid) = if upper { (tcr::TBI1, tcr::TBID1) } else { (tcr::TBI0, tcr::TBID0) };
+        if !tbi.is_set(control) || tbid.is_set(control) { target } else { ((target << 8) as i64 >> 8) as u64 }
     }
 }

@@ -50,6 +50,7 @@ impl Pe {
     pub(crate) fn translation_rules_changed(&mut self) {
         self.tlb.clear();
         self.fast.invalidate_all();
+        self.block_memory.forget();
         self.set_up_translation();
         self.context_changed();
     }
@@ -73,6 +74,10 @@ impl Pe {
             if self.context_table.generation() == generation {
                 break;
             }
+        }
+        if self.context_table.generation() != self.context_generation {
+            self.context_generation = self.context_table.generation();
+            self.block_memory.forget();
         }
         self.contexts_fetch = if p.il == 1 { CtxPair::NEVER } else { self.contexts };
     }

@@ -4,17 +4,18 @@ use arch::feature::Feature;
 use arch::sysreg::{Enc, Reg};
 use arch::{El, Va};
 use event::{Event, WalkCause};
-use mmu::{AccessKind, Entry, Fault, FaultKind, PanState, Privilege, Source, TlbiOp};
+use mmu::{AccessKind, Entry, FastCache, Fault, FaultKind, PanState, Perms, Privilege, Source, TlbiOp};
 
 use crate::abort::AccessFault;
+use crate::code::BlockMemory;
 use crate::pe::{Broadcast, Pe};
 use crate::stop::Stop;
 
 impl Pe {
     /// Translates through the TLB, or by a walk that fills it.
     pub(crate) fn translate(&mut self, va: Va, access: mmu::Access) -> Result<Entry, Fault> {
-        let fast = &mut self.fast;
-        let dropped = |entry: &Entry| fast.invalidate_range(entry.va, entry.size());
+        let (fast, blocks) = (&mut self.fast, &mut self.block_memory);
+        let dropped = |entry: &Entry| forget(entry, fast, blocks);
         let result = mmu::translate(&self.stage1, &mut self.tlb, va, access, &*self.bus, dropped);
         let (steps, filled) = match &result {
             Ok(t) if t.source == Source::Walk => (t.entry.steps, true),
@@ -82,7 +83,15 @@ impl Pe {
 
     /// Removes what `op` names from this PE's TLB and from the fast cache; gives the number of TLB entries.
     pub(crate) fn invalidate_tlb(&mut self, op: &TlbiOp) -> u32 {
-        let fast = &mut self.fast;
-        self.tlb.invalidate(op, |entry| fast.invalidate_range(entry.va, entry.size()))
+        let (fast, blocks) = (&mut self.fast, &mut self.block_memory);
+        self.tlb.invalidate(op, |entry| forget(entry, fast, blocks))
+    }
+}
+
+/// A translation has left the TLB: what was derived from it goes as well.
+fn forget(entry: &Entry, fast: &mut FastCache, blocks: &mut BlockMemory) {
+    fast.invalidate_range(entry.va, entry.size());
+    if !(entry.perms.has(Perms::UXN) && entry.perms.has(Perms::PXN)) {
+        blocks.forget();
     }
 }
