@@ -23,6 +23,12 @@ impl ConsoleInput {
         self.wake();
     }
 
+    /// Bytes that the guest has not read yet.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.uart.waiting()
+    }
+
     /// Ends a sleep of the machine without input, as the end of input and the user's wish to quit do.
     pub fn wake(&self) {
         *self.typed.0.lock().unwrap_or_else(PoisonError::into_inner) = true;

@@ -16,6 +16,7 @@ pub mod setup;
 pub use board::{Board, BoardConfig, BoardError, DiskConfig};
 pub use config::{ConfigError, MachineConfig};
 pub use console::ConsoleInput;
+pub use cpu::{Semihosting, ToolError};
 pub use outcome::{Limit, Outcome, Stuck};
 pub use run::{CpuSummary, Limits, Machine, Pace};
 pub use setup::{Options, SetupError};

@@ -2,15 +2,12 @@
 
 use std::io::Write;
 
-use arch::feature::modelled;
-use arch::model::{CpuModel, ModelError};
-use arch::preset;
 use cpu::Semihosting;
 use thiserror::Error;
 
 use crate::board::{Board, BoardConfig, BoardError, DiskConfig};
 use crate::boot::{self, BootError};
-use crate::config::{ConfigError, CpuConfig, DiskAccess, MachineConfig, TimeMode};
+use crate::config::{ConfigError, DiskAccess, MachineConfig, TimeMode};
 use crate::psci::Firmware;
 use crate::run::{Limits, Machine, Pace};
 
@@ -42,20 +39,6 @@ pub enum SetupError {
     /// The configuration.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// An unknown preset.
-    #[error("--cpu {name}: no such preset; there are {}", known())]
-    Preset {
-        /// What was asked.
-        name: String,
-    },
-    /// A combination of features that cannot be.
-    #[error("CPU {cpu}: {source}")]
-    Model {
-        /// The CPU.
-        cpu: usize,
-        /// What is wrong.
-        source: ModelError,
-    },
     /// The board.
     #[error(transparent)]
     Board(#[from] BoardError),
@@ -64,21 +47,10 @@ pub enum SetupError {
     Boot(#[from] BootError),
 }
 
-fn known() -> String {
-    preset::names().collect::<Vec<_>>().join(", ")
-}
-
-/// The model of CPU `index`.
-pub fn model(config: &CpuConfig, index: usize) -> Result<CpuModel, SetupError> {
-    let base = preset::preset(&config.preset).ok_or_else(|| SetupError::Preset { name: config.preset.clone() })?;
-    let requests = config.settings(index).map(|setting| setting.request);
-    base.with_requests(requests, &modelled()).map_err(|source| SetupError::Model { cpu: index, source })
-}
-
 impl Machine {
     /// Builds the board that `config` describes and loads what it boots.
     pub fn from_config(config: &MachineConfig, options: Options) -> Result<Self, SetupError> {
-        let models = (0..config.cpus).map(|n| model(&config.cpu, n)).collect::<Result<Vec<_>, _>>()?;
+        let models = config.models()?;
         let disk = |d: &crate::config::Disk| DiskConfig {
             path: d.path.clone(),
             access: match d.access {

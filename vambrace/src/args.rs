@@ -1,0 +1,349 @@
+//! The command line's grammar, and what it says of a machine.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use machine::config::{ConfigError, CpuConfig, Engine, FeatureSetting, MachineConfig, parse_size};
+
+/// An arm64 machine in software, for people who write arm64 kernels and hypervisors.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Boot a kernel.
+    Run(Box<RunArgs>),
+    /// List the CPU presets.
+    Cpus,
+    /// List the architecture features, or those of one preset.
+    Features {
+        /// A preset, as `vambrace cpus` lists them.
+        preset: Option<String>,
+    },
+    /// Experiments (not yet).
+    Lab {
+        /// What to do.
+        #[command(subcommand)]
+        command: LabCommand,
+    },
+}
+
+/// Experiments.
+#[derive(Debug, Subcommand)]
+pub enum LabCommand {
+    /// List them (not yet).
+    List,
+    /// Run one (not yet).
+    Run {
+        /// Its name.
+        name: String,
+    },
+}
+
+/// How to end, and what the statuses mean.
+const RUN_HELP: &str = "\
+Console: with a terminal, what you type goes to the guest as you type it, Ctrl-C included.
+  Ctrl-A x   quit            Ctrl-A h   these keys            Ctrl-A Ctrl-A   type Ctrl-A
+Without a terminal, the guest finds all of standard input waiting from the start, so that a run is the same every
+time; a pipe that stays open is read as it comes.
+
+Exit status: 0 the guest powered off (or you quit); 1 tool error; 2 usage, or a file that cannot be used;
+3 the guest asked for a reset, or stopped in a way that no one handles; 124 a limit was reached.
+A guest that ends itself by semihosting passes its own code on.";
+
+/// Boot a kernel.
+#[derive(Debug, Args)]
+#[command(after_help = RUN_HELP)]
+pub struct RunArgs {
+    /// Kernel: an uncompressed arm64 Linux Image or an AArch64 ELF.
+    #[arg(long, value_name = "FILE")]
+    pub kernel: Option<PathBuf>,
+    /// Initial RAM disk, handed to the kernel as it is.
+    #[arg(long, value_name = "FILE")]
+    pub initrd: Option<PathBuf>,
+    /// Kernel command line, at most 2047 bytes.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub append: Option<String>,
+    /// Device tree blob in place of the generated one; --append and --initrd are put into it.
+    #[arg(long, value_name = "FILE")]
+    pub dtb: Option<PathBuf>,
+    /// Firmware image (not yet).
+    #[arg(long, value_name = "FILE")]
+    firmware: Option<PathBuf>,
+    /// Number of CPUs, 1 to 512.
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    pub cpus: usize,
+    /// RAM: bytes, or a number with K, M, G or T (powers of 1024); at least 16M, a multiple of 64K.
+    #[arg(long, value_name = "SIZE", default_value = "1G")]
+    pub memory: String,
+    /// CPU preset, as `vambrace cpus` lists them.
+    #[arg(long, value_name = "PRESET", default_value = "cortex-a57")]
+    pub cpu: String,
+    /// A feature on or off, such as FEAT_LSE=off, or a setting, such as pa-bits=40; with N: before it, for CPU N
+    /// (from 0) alone. May be given again.
+    #[arg(long, value_name = "[N:]NAME=VALUE")]
+    pub feature: Vec<String>,
+    /// A disk: a raw file or block device on virtio-mmio, with ,ro read-only. May be given again, up to 32 times.
+    #[arg(long, value_name = "FILE[,ro]")]
+    pub disk: Vec<String>,
+    /// Network: none (user: not yet).
+    #[arg(long, value_enum, default_value_t = Net::None)]
+    net: Net,
+    /// A directory of the host for the guest (not yet).
+    #[arg(long, value_name = "DIR")]
+    share: Option<PathBuf>,
+    /// What the guest's clock counts: insn (instructions, the same on every run), wall (the host's clock), or
+    /// cost=PRESET (not yet).
+    #[arg(long, value_name = "MODE", default_value = "insn")]
+    pub time: String,
+    /// How instructions are executed: interp, auto (jit: not yet).
+    #[arg(long, value_enum, default_value_t = EngineName::Auto)]
+    engine: EngineName,
+    /// CPUs on one host thread, in a fixed order (serial), or on several (parallel: not yet).
+    #[arg(long, value_enum, default_value_t = Threads::Serial)]
+    threads: Threads,
+    /// Where everything that looks random to the guest comes from: a number below 2^64.
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    pub seed: u64,
+    /// Stop with status 124 after this many instructions, all CPUs together.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub max_insns: Option<u64>,
+    /// Stop with status 124 after this many seconds of the host's time; fractions are allowed.
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
+    pub timeout: Option<String>,
+    /// After the run, write statistics to FILE as JSON, or a short summary to standard error (-).
+    #[arg(long, value_name = "FILE|-")]
+    pub stats: Option<PathBuf>,
+    /// Trace of the run (not yet).
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Wait for a debugger (not yet).
+    #[arg(long, value_name = "ADDRESS")]
+    gdb: Option<String>,
+    /// Snapshot at the end (not yet).
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+    /// Start from a snapshot (not yet).
+    #[arg(long, value_name = "FILE")]
+    load: Option<PathBuf>,
+    /// The guest's serial port: stdio, or FILE for its output (then it gets no input).
+    #[arg(long, value_name = "stdio|FILE", default_value = "stdio")]
+    pub console: PathBuf,
+    /// Does HLT #0xf000 call the tool? With auto, where the kernel is an ELF. On, any program of the guest can end the
+    /// run.
+    #[arg(long, value_enum, default_value_t = SemihostingChoice::Auto)]
+    pub semihosting: SemihostingChoice,
+}
+
+/// `--net`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Net {
+    None,
+    User,
+}
+
+/// `--engine`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum EngineName {
+    Interp,
+    Jit,
+    Auto,
+}
+
+/// `--threads`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Threads {
+    Serial,
+    Parallel,
+}
+
+/// `--semihosting`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SemihostingChoice {
+    /// Where the kernel is an ELF.
+    Auto,
+    /// Yes.
+    On,
+    /// No.
+    Off,
+}
+
+impl RunArgs {
+    /// The first flag given that this version does not serve.
+    fn not_yet(&self) -> Option<ConfigError> {
+        const RUN: &str = "boot a kernel (--kernel)";
+        let path = |p: &Option<PathBuf>| p.as_ref().map(|p| p.display().to_string());
+        let given = [
+            ("--firmware", path(&self.firmware), RUN),
+            ("--net", (self.net == Net::User).then(|| "user".into()), "run without network (none)"),
+            ("--share", path(&self.share), "use disks (--disk)"),
+            ("--engine", (self.engine == EngineName::Jit).then(|| "jit".into()), "interpret (interp, auto)"),
+            ("--threads", (self.threads == Threads::Parallel).then(|| "parallel".into()), "use one thread (serial)"),
+            ("--trace", path(&self.trace), "count (--stats)"),
+            ("--gdb", self.gdb.clone(), "count (--stats)"),
+            ("--save", path(&self.save), RUN),
+            ("--load", path(&self.load), RUN),
+        ];
+        given
+            .into_iter()
+            .find_map(|(flag, value, instead)| value.map(|value| ConfigError::NotYet { flag, value, instead }))
+    }
+
+    /// The machine that the flags describe. It is not validated yet.
+    pub fn config(&self) -> Result<MachineConfig, ConfigError> {
+        if let Some(error) = self.not_yet() {
+            return Err(error);
+        }
+        let features = self.feature.iter().map(|text| text.parse::<FeatureSetting>()).collect::<Result<_, _>>()?;
+        Ok(MachineConfig {
+            cpus: self.cpus,
+            memory: parse_size(&self.memory).ok_or_else(|| ConfigError::MemorySyntax(self.memory.clone()))?,
+            cpu: CpuConfig { preset: self.cpu.clone(), features },
+            kernel: self.kernel.clone(),
+            initrd: self.initrd.clone(),
+            append: self.append.clone(),
+            dtb: self.dtb.clone(),
+            disks: self.disk.iter().map(|text| text.parse()).collect::<Result<_, _>>()?,
+            time: self.time.parse()?,
+            engine: match self.engine {
+                EngineName::Interp => Engine::Interpreter,
+                EngineName::Auto | EngineName::Jit => Engine::Auto,
+            },
+            seed: self.seed,
+            max_insns: self.max_insns,
+            timeout: self.timeout.as_deref().map(timeout).transpose()?,
+        })
+    }
+}
+
+fn timeout(text: &str) -> Result<Duration, ConfigError> {
+    let error = || ConfigError::Timeout(text.to_owned());
+    let seconds: f64 = text.parse().map_err(|_| error())?;
+    Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero()).ok_or_else(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn parse(words: &[&str]) -> Result<MachineConfig, String> {
+        let cli = Cli::try_parse_from(["vambrace", "run"].iter().chain(words)).map_err(|e| e.to_string())?;
+        let Command::Run(args) = cli.command else { return Err("not run".into()) };
+        args.config().map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn the_grammar_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_machine() {
+        let config = parse(&[
+            "--kernel",
+            "Image",
+            "--initrd",
+            "i",
+            "--append",
+            "-x y",
+            "--cpus",
+            "4",
+            "--memory",
+            "2G",
+            "--cpu",
+            "neoverse-n1",
+            "--feature",
+            "lse=off",
+            "--feature",
+            "1:pan=off",
+            "--disk",
+            "a",
+            "--disk",
+            "b,ro",
+            "--time",
+            "wall",
+            "--engine",
+            "interp",
+            "--threads",
+            "serial",
+            "--net",
+            "none",
+            "--seed",
+            "7",
+            "--max-insns",
+            "9",
+            "--timeout",
+            "1.5",
+        ])
+        .unwrap();
+        assert_eq!((config.cpus, config.memory, config.seed, config.max_insns), (4, 2 << 30, 7, Some(9)));
+        assert_eq!(config.append.as_deref(), Some("-x y"));
+        assert_eq!(config.timeout, Some(Duration::from_millis(1500)));
+        assert_eq!(config.engine, Engine::Interpreter);
+        assert_eq!((config.disks.len(), config.cpu.features.len()), (2, 2));
+        assert_eq!(config.cpu.preset, "neoverse-n1");
+    }
+
+    #[test]
+    fn the_defaults() {
+        assert_eq!(
+            parse(&["--kernel", "k"]).unwrap(),
+            MachineConfig { kernel: Some("k".into()), ..Default::default() }
+        );
+    }
+
+    #[test]
+    fn flags_of_later_versions() {
+        for (flag, value) in [
+            ("--firmware", "f"),
+            ("--net", "user"),
+            ("--share", "d"),
+            ("--time", "cost=x"),
+            ("--engine", "jit"),
+            ("--threads", "parallel"),
+            ("--trace", "t"),
+            ("--gdb", ":1234"),
+            ("--save", "s"),
+            ("--load", "s"),
+        ] {
+            let message = parse(&["--kernel", "k", flag, value]).unwrap_err();
+            assert!(message.starts_with(&format!("{flag} {value}: not yet; this version can ")), "{message}");
+        }
+    }
+
+    #[test]
+    fn bad_values() {
+        for (flag, value) in [
+            ("--cpus", "x"),
+            ("--cpus", "-1"),
+            ("--memory", "1X"),
+            ("--feature", "nonsense=on"),
+            ("--disk", ",ro"),
+            ("--net", "tap"),
+            ("--time", "slow"),
+            ("--engine", "fast"),
+            ("--threads", "2"),
+            ("--seed", "1e3"),
+            ("--max-insns", "-5"),
+            ("--timeout", "0"),
+            ("--timeout", "-1"),
+            ("--timeout", "1e400"),
+            ("--timeout", "nan"),
+            ("--timeout", "soon"),
+        ] {
+            let message = parse(&["--kernel", "k", flag, value]).unwrap_err();
+            assert!(message.contains(flag) && message.contains(value), "{flag} {value}: {message}");
+        }
+        assert!(parse(&["--no-such-flag"]).is_err());
+    }
+}

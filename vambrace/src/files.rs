@@ -1,0 +1,93 @@
+//! Files that a run writes: none of them may be one that it reads.
+
+use std::fs::{File, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use machine::MachineConfig;
+use thiserror::Error;
+
+/// A file cannot be written.
+#[derive(Debug, Error)]
+pub enum FileError {
+    /// The host refuses.
+    #[error("{flag} {}: {source}", .path.display())]
+    Create {
+        /// The flag that names it.
+        flag: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The host's reason.
+        source: std::io::Error,
+    },
+    /// It is in use already.
+    #[error("{flag} {}: is also given as {other}, which it would overwrite", .path.display())]
+    Same {
+        /// The flag that names it.
+        flag: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The flag that names it too.
+        other: &'static str,
+    },
+}
+
+/// Files that flags name.
+pub struct Named {
+    files: Vec<(&'static str, PathBuf)>,
+}
+
+impl Named {
+    /// Those that `config` names.
+    pub fn of(config: &MachineConfig) -> Self {
+        let one = |flag, path: &Option<PathBuf>| path.iter().map(|p| (flag, p.clone())).collect::<Vec<_>>();
+        let mut files = one("--kernel", &config.kernel);
+        files.extend(one("--initrd", &config.initrd));
+        files.extend(one("--dtb", &config.dtb));
+        files.extend(config.disks.iter().map(|disk| ("--disk", disk.path.clone())));
+        Self { files }
+    }
+
+    /// Creates the file at `path`, empty, unless another flag names it.
+    pub fn create(&mut self, flag: &'static str, path: &Path) -> Result<File, FileError> {
+        let same = |(_, other): &&(&str, PathBuf)| match (identity(path), identity(other)) {
+            (Some(a), Some(b)) => a == b,
+            _ => path == other,
+        };
+        if let Some((other, _)) = self.files.iter().find(same) {
+            return Err(FileError::Same { flag, path: path.to_owned(), other });
+        }
+        let file = File::create(path).map_err(|source| FileError::Create { flag, path: path.to_owned(), source })?;
+        self.files.push((flag, path.to_owned()));
+        Ok(file)
+    }
+}
+
+/// Device and inode of what is there; nothing for a device file, which does not keep what is written to it.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let is_kept = |status: &Metadata| status.is_file();
+    path.metadata().ok().filter(is_kept).map(|status| (status.dev(), status.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_are_not_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let kernel = dir.path().join("Image");
+        std::fs::write(&kernel, "kernel").unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&kernel, &link).unwrap();
+        let stats = dir.path().join("stats");
+        let mut named = Named::of(&MachineConfig { kernel: Some(kernel.clone()), ..MachineConfig::default() });
+        for path in [&kernel, &link] {
+            assert!(matches!(named.create("--stats", path), Err(FileError::Same { other: "--kernel", .. })));
+        }
+        assert_eq!(std::fs::read(&kernel).unwrap(), b"kernel");
+        assert!(named.create("--stats", &stats).is_ok());
+        assert!(matches!(named.create("--console", &stats), Err(FileError::Same { other: "--stats", .. })));
+        assert!(matches!(named.create("--console", dir.path()), Err(FileError::Create { .. })));
+    }
+}

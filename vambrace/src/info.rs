@@ -1,0 +1,122 @@
+//! What there is: presets and features.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use arch::feature::{Feature, Setting, modelled};
+use arch::preset::{self, ALIASES, PRESETS, Source};
+
+use crate::status::Status;
+
+/// `vambrace cpus`
+pub fn cpus() -> Status {
+    print(&cpus_text())
+}
+
+/// `vambrace features`
+pub fn features(name: Option<&str>) -> Status {
+    let Some(name) = name else { return print(&features_text()) };
+    if let Some(text) = preset_text(name) {
+        return print(&text);
+    }
+    let known: Vec<_> = preset::names().collect();
+    eprintln!("vambrace: features {name}: no such preset; there are {}", known.join(", "));
+    Status::Usage
+}
+
+/// Whoever closed our standard output does not want to read on.
+fn print(text: &str) -> Status {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    Status::Success
+}
+
+// Writing to a string cannot fail; the results are dropped for that reason.
+
+fn cpus_text() -> String {
+    let mut out = String::from("preset         MIDR        values\n");
+    for preset in &PRESETS {
+        let source = match preset.source {
+            Source::Published(source) => source.to_owned(),
+            Source::Derived { from, because, .. } => format!("as {from}; {because}"),
+        };
+        let _ = writeln!(out, "{:<14} {:#010x}  {source}", preset.name, preset.midr);
+    }
+    for (alias, target) in ALIASES {
+        let _ = writeln!(out, "{alias:<14} {:10}  another name for {target}", "");
+    }
+    if let Some(max) = preset::preset("max") {
+        let _ = writeln!(out, "{:<14} {:#010x}  all that this version models", max.name, max.midr);
+    }
+    out
+}
+
+fn features_text() -> String {
+    let modelled = modelled();
+    let list = |wanted: bool| {
+        let names = Feature::ALL.into_iter().filter(|f| modelled.has(*f) == wanted).map(Feature::name);
+        columns(&names.collect::<Vec<_>>())
+    };
+    let mut out = format!("Features that this version models (--feature NAME=on|off):\n{}", list(true));
+    let _ = write!(
+        out,
+        "\nFeatures that it knows and does not model yet:\n{}\nSettings (--feature NAME=VALUE):\n",
+        list(false)
+    );
+    for setting in Setting::ALL {
+        let _ = writeln!(out, "  {:<16} {}", setting.name(), setting.range());
+    }
+    out
+}
+
+fn preset_text(name: &str) -> Option<String> {
+    let (model, hardware) = (preset::preset(name)?, preset::hardware(name)?);
+    let names: Vec<_> = model.features.iter().map(Feature::name).collect();
+    let absent: Vec<_> = hardware.features.minus(model.features).iter().map(Feature::name).collect();
+    let mut out = format!("{name} has, as modelled:\n{}", columns(&names));
+    if !absent.is_empty() {
+        let _ = write!(out, "\nThe hardware has besides, not modelled yet:\n{}", columns(&absent));
+    }
+    let _ = writeln!(
+        out,
+        "\npa-bits={} asid-bits={} breakpoints={} watchpoints={} pmu-counters={}",
+        model.pa_bits, model.asid_bits, model.breakpoints, model.watchpoints, model.pmu_counters
+    );
+    Some(out)
+}
+
+/// Words in five columns.
+fn columns(words: &[&str]) -> String {
+    let mut out = String::new();
+    for line in words.chunks(5) {
+        let mut padded = String::from("  ");
+        for word in line {
+            let _ = write!(padded, "{word:<20}");
+        }
+        let _ = writeln!(out, "{}", padded.trim_end());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets() {
+        let text = cpus_text();
+        for name in preset::names() {
+            assert!(text.lines().any(|line| line.starts_with(name)), "{name} is missing");
+            let text = preset_text(name).unwrap_or_else(|| panic!("nothing of {name}"));
+            assert!(text.contains("FEAT_FP") && text.contains("pa-bits="), "{text}");
+        }
+        assert!(preset_text("pentium").is_none());
+    }
+
+    #[test]
+    fn every_feature_is_listed() {
+        let text = features_text();
+        let words: Vec<_> = text.split_whitespace().collect();
+        assert!(Feature::ALL.iter().all(|f| words.contains(&f.name())));
+        assert!(Setting::ALL.iter().all(|s| words.contains(&s.name())));
+    }
+}

@@ -1,0 +1,211 @@
+//! `vambrace run`
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use machine::config::host_memory;
+use machine::setup::Sleep;
+use machine::{ConfigError, Limit, Machine, MachineConfig, Options, Outcome, Semihosting, SetupError};
+use profile::{Counters, Exit, Report, RunFacts};
+use thiserror::Error;
+
+use crate::args::{RunArgs, SemihostingChoice};
+use crate::console::Console;
+use crate::files::{FileError, Named};
+use crate::input::{self, Keys, Source};
+use crate::status::Status;
+use crate::stop::{Reason, Stopper, die_by};
+use crate::terminal::Raw;
+
+/// A run did not begin, or its results could not be written.
+#[derive(Debug, Error)]
+enum Failure {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("standard input: {0}")]
+    Input(std::io::Error),
+    #[error("cannot handle signals: {0}")]
+    Signals(std::io::Error),
+    #[error("cannot put the terminal into raw mode: {0}")]
+    Terminal(std::io::Error),
+    #[error("--stats {file}: {reason}")]
+    Stats { file: String, reason: std::io::Error },
+}
+
+impl Failure {
+    fn status(&self) -> Status {
+        match self {
+            Self::Config(_) | Self::File(_) | Self::Input(_) => Status::Usage,
+            Self::Setup(error) => status_of_setup(error),
+            Self::Signals(_) | Self::Terminal(_) | Self::Stats { .. } => Status::ToolError,
+        }
+    }
+}
+
+/// What the user gave is the user's to change; the rest is not.
+fn status_of_setup(error: &SetupError) -> Status {
+    use machine::BoardError;
+    match error {
+        SetupError::Board(BoardError::Ram(_) | BoardError::Gic(_) | BoardError::Map(_)) => Status::ToolError,
+        _ => Status::Usage,
+    }
+}
+
+/// Runs a machine.
+pub fn run(args: &RunArgs) -> Status {
+    try_run(args).unwrap_or_else(|failure| {
+        eprintln!("vambrace: {failure}");
+        failure.status()
+    })
+}
+
+/// Where statistics go.
+enum Stats {
+    No,
+    Summary,
+    Json(File),
+}
+
+fn try_run(args: &RunArgs) -> Result<Status, Failure> {
+    let config = args.config()?;
+    config.validate(host_memory())?;
+    let mut named = Named::of(&config);
+    let stats = match &args.stats {
+        None => Stats::No,
+        Some(path) if path == Path::new("-") => Stats::Summary,
+        Some(path) => Stats::Json(named.create("--stats", path)?),
+    };
+    let is_stdio = args.console == Path::new("stdio");
+    let target: Box<dyn Write + Send> =
+        if is_stdio { Box::new(std::io::stdout()) } else { Box::new(named.create("--console", &args.console)?) };
+    let source = if is_stdio { Source::find().map_err(Failure::Input)? } else { Source::Complete(Vec::new()) };
+
+    let stopper = Stopper::default();
+    stopper.on_signals().map_err(Failure::Signals)?;
+    let (console, output) = Console::start(target, stopper.clone());
+    let sleep = match source {
+        // Whoever types must find a guest that waits.
+        Source::Terminal | Source::Open(_) => Sleep::Paced,
+        Source::Complete(_) => Sleep::Skipped,
+    };
+    let options = Options { console: Box::new(output), sleep, semihosting: semihosting(args.semihosting, &config) };
+    let mut machine = Machine::from_config(&config, options)?;
+    let counters = match stats {
+        Stats::No => Vec::new(),
+        Stats::Summary | Stats::Json(_) => count(&mut machine, config.cpus),
+    };
+    stopper.arm(&machine);
+    let raw = feed(source, &machine, &stopper)?;
+
+    let started = Instant::now();
+    let outcome = machine.run();
+    let seconds = started.elapsed().as_secs_f64();
+    console.finish();
+    drop(raw);
+
+    let reason = stopper.take_reason();
+    let (status, text) = ending(&outcome, reason.as_ref(), &config);
+    if status != Status::Success {
+        eprintln!("vambrace: {text}");
+    }
+    let report = || {
+        let facts = machine.summary().into_iter().map(|cpu| RunFacts {
+            insns: cpu.insns,
+            insns_by_el: cpu.insns_by_el,
+            ticks: cpu.ticks,
+            idle_ticks: cpu.idle_ticks,
+        });
+        let cpus: Vec<_> = facts.zip(counters.iter().map(Counters::counts)).collect();
+        Report::new(&cpus, Exit { reason: text.clone(), status: status.code() }, machine.state_hash(), seconds)
+    };
+    match stats {
+        Stats::No => {}
+        Stats::Summary => eprint!("{}", report().summary()),
+        Stats::Json(mut file) => {
+            let written =
+                report().to_json().map_err(std::io::Error::from).and_then(|text| file.write_all(text.as_bytes()));
+            let name = || args.stats.as_deref().unwrap_or(Path::new("")).display().to_string();
+            written.map_err(|reason| Failure::Stats { file: name(), reason })?;
+        }
+    }
+    if let Some(Reason::Signal(signal)) = reason {
+        die_by(signal);
+    }
+    Ok(status)
+}
+
+/// A program for the bare machine has no other way to say how it ended; under Linux any process could end the run.
+fn semihosting(choice: SemihostingChoice, config: &MachineConfig) -> Semihosting {
+    let is_on = match choice {
+        SemihostingChoice::On => true,
+        SemihostingChoice::Off => false,
+        SemihostingChoice::Auto => config.kernel.as_deref().is_some_and(is_elf),
+    };
+    if is_on { Semihosting::On } else { Semihosting::Off }
+}
+
+/// A file that cannot be read is none; the loader says what is wrong with it.
+fn is_elf(path: &Path) -> bool {
+    let mut magic = [0; 4];
+    path.is_file() && File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == *b"\x7fELF"
+}
+
+/// Counts what each CPU does.
+fn count(machine: &mut Machine, cpus: usize) -> Vec<Counters> {
+    let counters: Vec<Counters> = (0..cpus).map(|_| Counters::new()).collect();
+    for (cpu, counters) in counters.iter().enumerate() {
+        machine.set_sink(cpu, counters.sink());
+    }
+    counters
+}
+
+/// Lets the guest read from `source`. The terminal is in raw mode until the result is dropped.
+fn feed(source: Source, machine: &Machine, stopper: &Stopper) -> Result<Option<Raw>, Failure> {
+    let input = machine.board().input.clone();
+    match source {
+        Source::Complete(bytes) => {
+            input.push(&bytes);
+            Ok(None)
+        }
+        Source::Open(bytes) => {
+            input.push(&bytes);
+            input::pump(input, stopper.clone(), Keys::Plain);
+            Ok(None)
+        }
+        Source::Terminal => {
+            let raw = Raw::enter().map_err(|error| Failure::Terminal(error.into()))?;
+            input::pump(input, stopper.clone(), Keys::Escaped);
+            Ok(Some(raw))
+        }
+    }
+}
+
+/// The status, and how the run ended in a few words.
+fn ending(outcome: &Outcome, reason: Option<&Reason>, config: &MachineConfig) -> (Status, String) {
+    match (outcome, reason) {
+        (_, Some(Reason::Console(error))) => (Status::ToolError, format!("the console cannot be written: {error}")),
+        (Outcome::PoweredOff, _) => (Status::Success, "powered off".into()),
+        (Outcome::Reset, _) => (Status::GuestStopped, "the guest asked for a reset".into()),
+        (Outcome::Exit(code), _) => match Status::of_guest(*code) {
+            Status::Guest(0) => (Status::Success, "the guest ended with code 0".into()),
+            status => (status, format!("the guest ended with code {code}")),
+        },
+        (Outcome::Limit(Limit::Instructions(limit)), _) => {
+            (Status::Limit, format!("the limit of --max-insns {limit} instructions was reached"))
+        }
+        (Outcome::Limit(Limit::Seconds(_)), _) => {
+            let seconds = config.timeout.unwrap_or_default().as_secs_f64();
+            (Status::Limit, format!("the limit of --timeout {seconds} seconds was reached"))
+        }
+        (Outcome::Stuck(stuck), _) => (Status::GuestStopped, stuck.to_string()),
+        (Outcome::Quit, Some(Reason::Signal(signal))) => (Status::GuestStopped, format!("ended by signal {signal}")),
+        (Outcome::Quit, _) => (Status::Success, "ended by the user".into()),
+        (Outcome::Tool { cpu, error }, _) => (Status::ToolError, format!("CPU {cpu}: {error}")),
+    }
+}
