@@ -48,7 +48,8 @@ impl Named {
         Self { files }
     }
 
-    /// Creates the file at `path`, empty, unless another flag names it.
+    /// Opens the file at `path` for writing, unless another flag names it, and creates it where it is not there. What it
+    /// holds stays until [`empty`].
     pub fn create(&mut self, flag: &'static str, path: &Path) -> Result<File, FileError> {
         let same = |(_, other): &&(&str, PathBuf)| match (identity(path), identity(other)) {
             (Some(a), Some(b)) => a == b,
@@ -57,10 +58,20 @@ impl Named {
         if let Some((other, _)) = self.files.iter().find(same) {
             return Err(FileError::Same { flag, path: path.to_owned(), other });
         }
-        let file = File::create(path).map_err(|source| FileError::Create { flag, path: path.to_owned(), source })?;
+        let file = File::options()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(|source| FileError::Create { flag, path: path.to_owned(), source })?;
         self.files.push((flag, path.to_owned()));
         Ok(file)
     }
+}
+
+/// Removes what `file` holds. Devices and pipes hold nothing.
+pub fn empty(file: &File) -> std::io::Result<()> {
+    if file.metadata()?.is_file() { file.set_len(0) } else { Ok(()) }
 }
 
 /// Device and inode of what is there; nothing for a device file, which does not keep what is written to it.

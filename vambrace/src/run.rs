@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use crate::args::{RunArgs, SemihostingChoice};
 use crate::console::Console;
-use crate::files::{FileError, Named};
+use crate::files::{self, FileError, Named};
 use crate::input::{self, Keys, Source};
 use crate::status::Status;
 use crate::stop::{Reason, Stopper, die_by};
@@ -82,12 +82,15 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
         Some(path) => Stats::Json(named.create("--stats", path)?),
     };
     let is_stdio = args.console == Path::new("stdio");
-    let target: Box<dyn Write + Send> =
-        if is_stdio { Box::new(std::io::stdout()) } else { Box::new(named.create("--console", &args.console)?) };
+    let console_file = if is_stdio { None } else { Some(named.create("--console", &args.console)?) };
     let source = if is_stdio { Source::find().map_err(Failure::Input)? } else { Source::Complete(Vec::new()) };
 
     let stopper = Stopper::default();
     stopper.on_signals().map_err(Failure::Signals)?;
+    let target: Box<dyn Write + Send> = match &console_file {
+        None => Box::new(std::io::stdout()),
+        Some(file) => Box::new(file.try_clone().map_err(|source| at_console(args, source))?),
+    };
     let (console, output) = Console::start(target, stopper.clone());
     let sleep = match source {
         // Whoever types must find a guest that waits.
@@ -96,6 +99,10 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
     };
     let options = Options { console: Box::new(output), sleep, semihosting: semihosting(args.semihosting, &config) };
     let mut machine = Machine::from_config(&config, options)?;
+    // From here on there is a run, whose results replace older ones.
+    if let Some(file) = &console_file {
+        files::empty(file).map_err(|source| at_console(args, source))?;
+    }
     let counters = match stats {
         Stats::No => Vec::new(),
         Stats::Summary | Stats::Json(_) => count(&mut machine, config.cpus),
@@ -128,8 +135,10 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
         Stats::No => {}
         Stats::Summary => eprint!("{}", report().summary()),
         Stats::Json(mut file) => {
-            let written =
-                report().to_json().map_err(std::io::Error::from).and_then(|text| file.write_all(text.as_bytes()));
+            let written = report()
+                .to_json()
+                .map_err(std::io::Error::from)
+                .and_then(|text| files::empty(&file).and_then(|()| file.write_all(text.as_bytes())));
             let name = || args.stats.as_deref().unwrap_or(Path::new("")).display().to_string();
             written.map_err(|reason| Failure::Stats { file: name(), reason })?;
         }
@@ -138,6 +147,10 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
         die_by(signal);
     }
     Ok(status)
+}
+
+fn at_console(args: &RunArgs, source: std::io::Error) -> FileError {
+    FileError::Create { flag: "--console", path: args.console.clone(), source }
 }
 
 /// A program for the bare machine has no other way to say how it ended; under Linux any process could end the run.

@@ -1,0 +1,354 @@
+//! The tool from outside: statuses, messages, console, statistics. Guests are a few words of A64 in an ELF.
+
+use std::fs;
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, tcgetattr};
+use tempfile::TempDir;
+
+const RAM_BASE: u64 = 0x4000_0000;
+
+/// SYSTEM_OFF by PSCI: movz x0, #0x8400, lsl #16; movk x0, #8; hvc #0.
+const POWER_OFF: [u32; 3] = [0xd2b0_8000, 0xf280_0100, 0xd400_0002];
+/// SYSTEM_RESET: the same with 9.
+const RESET: [u32; 3] = [0xd2b0_8000, 0xf280_0120, 0xd400_0002];
+/// b .
+const SPIN: [u32; 1] = [0x1400_0000];
+/// wfi; b .-4
+const SLEEP: [u32; 2] = [0xd503_207f, 0x17ff_ffff];
+/// adr x1, .+12; mov w0, #0x18; hlt #0xf000; ADP_Stopped_ApplicationExit, 42.
+const EXIT_42: [u32; 7] = [0x1000_0061, 0x5280_0300, 0xd45e_0000, 0x2_0026, 0, 42, 0];
+/// x1 = the UART; w0 = 'A'; str w0, \[x1\]; power off.
+const PRINT_A: [u32; 6] = [0xd2a1_2001, 0x5280_0820, 0xb900_0020, POWER_OFF[0], POWER_OFF[1], POWER_OFF[2]];
+/// Enables the UART (CR = UARTEN, TXE, RXE), then copies input to output up to a newline, then powers off.
+const ECHO: [u32; 12] = [
+    0xd2a1_2001,
+    0x5280_6022, // mov w2, #0x301
+    0xb900_3022, // str w2, [x1, #0x30]
+    0xb940_1822, // ldr w2, [x1, #0x18]
+    0x3727_ffe2, // tbnz w2, #4, .-4
+    0xb940_0020, // ldr w0, [x1]
+    0xb900_0020, // str w0, [x1]
+    0x7100_281f, // cmp w0, #10
+    0x54ff_ff61, // b.ne .-20
+    POWER_OFF[0],
+    POWER_OFF[1],
+    POWER_OFF[2],
+];
+
+/// An ELF that is loaded and entered at the start of RAM.
+fn elf(code: &[u32]) -> Vec<u8> {
+    let bytes: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut file = vec![0; 120];
+    let mut put = |at: usize, value: &[u8]| file[at..at + value.len()].copy_from_slice(value);
+    put(0, b"\x7fELF\x02\x01\x01");
+    put(16, &2u16.to_le_bytes());
+    put(18, &183u16.to_le_bytes());
+    put(20, &1u32.to_le_bytes());
+    put(24, &RAM_BASE.to_le_bytes());
+    put(32, &64u64.to_le_bytes());
+    put(52, &64u16.to_le_bytes());
+    put(54, &56u16.to_le_bytes());
+    put(56, &1u16.to_le_bytes());
+    put(64, &1u32.to_le_bytes());
+    for (n, value) in [120, RAM_BASE, RAM_BASE, bytes.len() as u64, bytes.len() as u64].into_iter().enumerate() {
+        put(72 + 8 * n, &value.to_le_bytes());
+    }
+    file.extend(bytes);
+    file
+}
+
+struct Bench(TempDir);
+
+impl Bench {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+    fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.0.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+    /// `vambrace run` of a guest, with nothing to read.
+    fn run(&self, code: &[u32]) -> Command {
+        let mut command = tool();
+        command.arg("run").arg("--kernel").arg(self.file("kernel", &elf(code))).args(["--memory", "16M"]);
+        command
+    }
+}
+
+fn tool() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vambrace"));
+    command.stdin(Stdio::null());
+    command
+}
+
+fn status(output: &Output) -> i32 {
+    output.status.code().unwrap_or_else(|| panic!("{output:?}"))
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn statuses() {
+    let bench = Bench::new();
+    let cases: [(&[u32], &[&str], i32, &str); 8] = [
+        (&POWER_OFF, &[], 0, ""),
+        (&RESET, &[], 3, "reset"),
+        (&SPIN, &["--max-insns", "1000"], 124, "--max-insns 1000"),
+        (&SPIN, &["--timeout", "0.2"], 124, "--timeout 0.2"),
+        (&SLEEP, &[], 3, "waits for an interrupt"),
+        (&SLEEP, &["--cpus", "512"], 3, "waits for an interrupt"),
+        (&EXIT_42, &[], 42, "code 42"),
+        // Without semihosting, HLT is UNDEFINED, and a guest without vectors takes exceptions for ever.
+        (&EXIT_42, &["--semihosting", "off", "--max-insns", "1000"], 124, "--max-insns"),
+    ];
+    for (code, args, expected, message) in cases {
+        let output = bench.run(code).args(args).output().unwrap();
+        assert_eq!(status(&output), expected, "{args:?}: {output:?}");
+        assert!(errors(&output).contains(message), "{args:?}: {output:?}");
+        if expected == 0 {
+            assert_eq!(errors(&output), "");
+        }
+    }
+}
+
+/// Bad input: status 2, one line that names the flag, nothing on the console.
+#[test]
+fn usage() {
+    let bench = Bench::new();
+    let text = bench.file("text", b"hello").display().to_string();
+    let empty = bench.file("empty", b"").display().to_string();
+    let missing = bench.path("missing").display().to_string();
+    let directory = bench.0.path().display().to_string();
+    let cases: &[(&[&str], &str)] = &[
+        (&["--cpus", "0"], "--cpus 0"),
+        (&["--cpus", "100000"], "--cpus 100000"),
+        (&["--memory", "1"], "--memory 1 "),
+        (&["--memory", "1X"], "--memory 1X"),
+        (&["--memory", "1000T"], "--memory 1099511627776000"),
+        (&["--memory", "18446744073709551615"], "--memory 18446744073709551615"),
+        (&["--cpu", "pentium"], "--cpu pentium"),
+        (&["--feature", "lse=perhaps"], "--feature lse=perhaps"),
+        (&["--feature", "9:lse=off"], "--feature 9:lse=off"),
+        (&["--kernel", &text], "neither an arm64 Linux Image nor"),
+        (&["--kernel", &empty], "empty"),
+        (&["--kernel", &missing], "No such file"),
+        (&["--kernel", &directory], "directory"),
+        (&["--initrd", &missing], "--initrd"),
+        (&["--dtb", &text], "--dtb"),
+        (&["--disk", &missing], "missing"),
+        (&["--disk", &empty], "empty"),
+        (&["--disk", &directory], "disk"),
+        (&["--firmware", &text], "--firmware"),
+        (&["--time", "cost=n1"], "--time cost=n1"),
+        (&["--gdb", ":1"], "not yet"),
+        (&["--stats", &directory], "--stats"),
+        (&["--console", "/no/such/place"], "--console"),
+        (&["--no-such-flag"], "--no-such-flag"),
+    ];
+    for (args, part) in cases {
+        let mut command = bench.run(&POWER_OFF);
+        if args[0] == "--kernel" {
+            command = tool();
+            command.arg("run");
+        }
+        if args[0] == "--memory" {
+            command = tool();
+            command.arg("run").arg("--kernel").arg(bench.path("kernel"));
+        }
+        let output = command.args(*args).output().unwrap();
+        assert_eq!(status(&output), 2, "{args:?}: {output:?}");
+        assert!(errors(&output).contains(part) && output.stdout.is_empty(), "{args:?}: {output:?}");
+        assert!(!errors(&output).contains("panicked"), "{args:?}: {output:?}");
+    }
+}
+
+#[test]
+fn files_that_are_read_are_not_written() {
+    let bench = Bench::new();
+    let kernel = elf(&POWER_OFF);
+    for flag in ["--stats", "--console"] {
+        let output = bench.run(&POWER_OFF).arg(flag).arg(bench.path("kernel")).output().unwrap();
+        assert_eq!(status(&output), 2);
+        assert_eq!(fs::read(bench.path("kernel")).unwrap(), kernel);
+    }
+}
+
+#[test]
+fn older_results_stay_until_there_are_new_ones() {
+    let bench = Bench::new();
+    let old = bench.file("old", &[b'x'; 100]);
+    for flag in ["--stats", "--console"] {
+        let mut command = bench.run(&PRINT_A);
+        let output = command.arg(flag).arg(&old).arg("--initrd").arg(bench.path("missing")).output().unwrap();
+        assert_eq!((status(&output), fs::read(&old).unwrap()), (2, vec![b'x'; 100]));
+    }
+    assert_eq!(status(&bench.run(&PRINT_A).arg("--console").arg(&old).output().unwrap()), 0);
+    assert_eq!(fs::read(&old).unwrap(), b"A");
+}
+
+#[test]
+fn lists() {
+    let output = tool().arg("cpus").output().unwrap();
+    assert_eq!(status(&output), 0);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("neoverse-n1"));
+    assert_eq!(status(&tool().args(["features", "cortex-a57"]).output().unwrap()), 0);
+    assert_eq!(status(&tool().args(["features", "pentium"]).output().unwrap()), 2);
+    assert_eq!(status(&tool().args(["lab", "list"]).output().unwrap()), 2);
+    assert_eq!(status(&tool().output().unwrap()), 2);
+    assert_eq!(status(&tool().args(["run", "--help"]).output().unwrap()), 0);
+}
+
+#[test]
+fn what_the_guest_prints() {
+    let bench = Bench::new();
+    let output = bench.run(&PRINT_A).output().unwrap();
+    assert_eq!((status(&output), output.stdout.as_slice()), (0, b"A".as_slice()));
+    let console = bench.path("console");
+    let output = bench.run(&PRINT_A).arg("--console").arg(&console).output().unwrap();
+    assert_eq!((status(&output), output.stdout.as_slice()), (0, b"".as_slice()));
+    assert_eq!(fs::read(console).unwrap(), b"A");
+}
+
+#[test]
+fn input_from_a_file_and_from_pipes() {
+    let bench = Bench::new();
+    let text = "0123456789abcdefghijklmnopqrstuvwxyz of more than one FIFO\n";
+    let input = bench.file("input", text.as_bytes());
+    let output = bench.run(&ECHO).stdin(File::open(input).unwrap()).output().unwrap();
+    assert_eq!((status(&output), String::from_utf8_lossy(&output.stdout).as_ref()), (0, text));
+
+    // A pipe that ends, and one that stays open: the guest waits for what comes later.
+    for pause in [Duration::ZERO, Duration::from_millis(400)] {
+        let mut child =
+            bench.run(&ECHO).args(["--timeout", "60"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(pause);
+        let mut pipe = child.stdin.take().unwrap();
+        pipe.write_all(text.as_bytes()).unwrap();
+        let kept_open = (!pause.is_zero()).then_some(pipe);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((status(&output), String::from_utf8_lossy(&output.stdout).as_ref()), (0, text));
+        drop(kept_open);
+    }
+}
+
+/// Exact counts of a fixed program, and the same text twice.
+#[test]
+fn statistics() {
+    let bench = Bench::new();
+    let run = |name: &str| {
+        let path = bench.path(name);
+        let output = bench.run(&PRINT_A).args(["--cpus", "2", "--stats"]).arg(&path).output().unwrap();
+        assert_eq!(status(&output), 0);
+        fs::read_to_string(path).unwrap()
+    };
+    let (first, second) = (run("first"), run("second"));
+    let without_host =
+        |text: &str| text.lines().filter(|line| !line.contains("host_seconds")).collect::<Vec<_>>().join("\n");
+    assert_eq!(without_host(&first), without_host(&second));
+    let stats: serde_json::Value = serde_json::from_str(&first).unwrap();
+    assert_eq!((&stats["insns"], &stats["insns_by_el"]["EL1"]), (&6.into(), &6.into()));
+    assert_eq!((&stats["cpus"][0]["insns"], &stats["cpus"][1]["insns"]), (&6.into(), &0.into()));
+    assert_eq!((&stats["exit"]["status"], &stats["exit"]["reason"]), (&0.into(), &"powered off".into()));
+    assert_eq!(stats["exceptions_by_class"], serde_json::json!({}));
+
+    let output = bench.run(&RESET).args(["--stats", "-"]).output().unwrap();
+    assert_eq!(status(&output), 3);
+    let text = errors(&output);
+    assert!(text.contains("instructions         3 (EL1 3)") && text.contains("(status 3)"), "{text}");
+    assert!(output.stdout.is_empty());
+}
+
+/// A run with a terminal of its own.
+struct OnTerminal {
+    child: Child,
+    /// The user's side.
+    keys: File,
+    /// The tool's side, to look at its mode.
+    line: File,
+}
+
+impl OnTerminal {
+    fn start(bench: &Bench, code: &[u32]) -> Self {
+        let keys = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&keys).unwrap();
+        unlockpt(&keys).unwrap();
+        let name = ptsname(&keys, Vec::new()).unwrap().into_string().unwrap();
+        let line = File::options().read(true).write(true).open(name).unwrap();
+        let clone = || Stdio::from(line.try_clone().unwrap());
+        let child = bench
+            .run(code)
+            .args(["--timeout", "60"])
+            .stdin(clone())
+            .stdout(clone())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let this = Self { child, keys: keys.into(), line };
+        let begun = Instant::now();
+        while this.is_cooked() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "the terminal never became raw");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        this
+    }
+    fn is_cooked(&self) -> bool {
+        tcgetattr(&self.line).unwrap().local_modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
+    }
+}
+
+#[test]
+fn a_terminal() {
+    let bench = Bench::new();
+    let mut run = OnTerminal::start(&bench, &SPIN);
+    // Ctrl-C is the guest's.
+    run.keys.write_all(b"\x03").unwrap();
+    std::thread::sleep(Duration::from_millis(50));
+    assert!(run.child.try_wait().unwrap().is_none());
+    run.keys.write_all(b"\x01x").unwrap();
+    assert_eq!(run.child.wait().unwrap().code(), Some(0));
+    assert!(run.is_cooked());
+}
+
+#[test]
+fn a_sleeping_guest_is_woken_to_quit() {
+    let bench = Bench::new();
+    let mut run = OnTerminal::start(&bench, &SLEEP);
+    run.keys.write_all(b"\x01x").unwrap();
+    assert_eq!(run.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_signal_leaves_the_terminal_as_it_was() {
+    let bench = Bench::new();
+    let mut run = OnTerminal::start(&bench, &SPIN);
+    kill_process(Pid::from_child(&run.child), Signal::TERM).unwrap();
+    assert_eq!(run.child.wait().unwrap().signal(), Some(Signal::TERM.as_raw()));
+    assert!(run.is_cooked());
+}
+
+#[test]
+fn a_console_that_nobody_reads() {
+    let bench = Bench::new();
+    // x1 = the UART; w0 = 'A'; str w0, [x1]; b .-4
+    let code = [PRINT_A[0], PRINT_A[1], PRINT_A[2], 0x17ff_ffff];
+    let mut child =
+        bench.run(&code).args(["--timeout", "60"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(status(&output), 1);
+    assert!(errors(&output).contains("console cannot be written"), "{output:?}");
+}
