@@ -7,7 +7,8 @@ use anyhow::{Result, bail};
 
 use crate::boot::{self, Boot, Echo, Machine, Outcome};
 use crate::guests::{Guests, Kernel};
-use crate::setup;
+use crate::test::guest_tests;
+use crate::{setup, shell};
 
 /// Arguments of `cargo xtask boots`.
 #[derive(Debug, clap::Args)]
@@ -28,6 +29,8 @@ pub fn run(args: &Args) -> Result<()> {
     let kernels = parse_kernels(&args.kernels)?;
     setup::ensure(&[setup::Part::Guests])?;
     let guests = Guests::prepare(&kernels)?;
+    // All kernels are here now, of which CI has one.
+    shell::run(&mut guest_tests(&guests))?;
     boot::build_vambrace()?;
     let stats = boot::scratch("boots.json")?;
     println!(

@@ -9,6 +9,7 @@ use crate::metadata::{Metadata, Package};
 const LAYERS: &[(&str, u32)] = &[
     ("vambrace-arch", 0),
     ("vambrace-event", 5),
+    ("vambrace-symbols", 5),
     ("vambrace-ir", 10),
     ("vambrace-bus", 10),
     ("vambrace-sem", 15),

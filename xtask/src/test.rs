@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::boot::{self, Access, Boot, Disk, Echo, Machine, Outcome};
 use crate::boots::expect_demo;
-use crate::guests::{Guests, Kernel};
+use crate::guests::{GUESTS_VARIABLE, Guests, Kernel};
 use crate::{setup, shell};
 
 /// The kernel that CI boots.
@@ -23,6 +23,7 @@ pub fn run() -> Result<()> {
     let guests = Guests::prepare(&[KERNEL])?;
     let mut tally = Tally::default();
     cargo_tests(&mut tally)?;
+    counted(&mut tally, guest_tests(&guests))?;
     boot::build_vambrace()?;
     boots(&guests, &mut tally)?;
     for failure in &tally.failures {
@@ -94,6 +95,16 @@ fn cargo_tests(tally: &mut Tally) -> Result<()> {
         test.args(["test", "--workspace", "--no-fail-fast"]);
         counted(tally, test)
     }
+}
+
+/// The tests of crates that read real kernels. They take those that are there.
+pub fn guest_tests(guests: &Guests) -> Command {
+    let mut test = shell::cargo();
+    test.args(["test", "-p", "vambrace-symbols", "--test", "kernels", "--", "--ignored"]);
+    // Tests run in their crate's directory.
+    let dir = std::path::absolute(guests.dir()).unwrap_or_else(|_| guests.dir().to_owned());
+    test.env(GUESTS_VARIABLE, dir);
+    test
 }
 
 /// Runs a test command, passes its output on and adds up the summaries in it.

@@ -146,6 +146,11 @@ impl Guests {
         Ok(path)
     }
 
+    /// Where all of them are.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     fn kernel_dir(&self, kernel: Kernel) -> PathBuf {
         self.dir.join(kernel.name())
     }
