@@ -1,3 +1,4 @@
 //! Comparison with independent implementations.
 
+pub mod system;
 pub mod user;

@@ -19,7 +19,7 @@ const KERNEL: Kernel = Kernel::V6_1;
 /// Runs the task.
 pub fn run() -> Result<()> {
     use setup::Part;
-    setup::ensure(&[Part::Guests, Part::Cross, Part::QemuUser, Part::Llvm])?;
+    setup::ensure(&[Part::Guests, Part::Cross, Part::QemuSystem, Part::QemuUser, Part::Llvm])?;
     let guests = Guests::prepare(&[KERNEL])?;
     let mut tally = Tally::default();
     cargo_tests(&mut tally)?;

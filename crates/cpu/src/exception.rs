@@ -147,7 +147,8 @@ impl Pe {
         self.account_el(retired);
         self.monitor = None;
         self.event_register = true;
-        let mut to = self.legalise(Pstate::from_spsr(spsr));
+        // DebugExceptionReturnSS: SS is set only where software step is enabled, which is not modelled.
+        let mut to = Pstate { ss: 0, ..self.legalise(Pstate::from_spsr(spsr)) };
         // M[4] AArch32, M[1], a level above the current one, SP_EL0 mode bit at EL0 (DDI 0487 D1.4.5).
         let illegal = spsr & 0x12 != 0 || to.el > from || (to.el == El::El0 && spsr & 1 != 0);
         if illegal {

@@ -118,9 +118,6 @@ impl Pe {
     /// Translates a fetch: the offset in RAM of the instruction at `pc`.
     #[inline(never)]
     fn fetch(&mut self, pc: u64) -> Result<u64, Stop> {
-        if self.pstate.il != 0 {
-            return Err(self.illegal_state());
-        }
         if pc & 3 != 0 {
             return Err(self.pc_alignment_fault(pc));
         }
@@ -129,6 +126,11 @@ impl Pe {
             Ok(entry) => entry,
             Err(fault) => return Err(self.instruction_abort(pc, AccessFault::Mmu(fault))),
         };
+        // Of lower priority than what the fetch itself meets (DDI 0487 D1.3.5.5). The context for fetches is never valid in
+        // this state, so every fetch comes here.
+        if self.pstate.il != 0 {
+            return Err(self.illegal_state());
+        }
         match self.bus.target(entry.output(Va(pc))) {
             bus::Target::Ram(offset) if offset + 4 <= self.ram.len() => {
                 if entry.caching != Caching::Never {

@@ -2,6 +2,7 @@
 
 use arch::El;
 use arch::feature::Feature;
+use arch::field::sctlr_el1 as sctlr;
 use arch::sysreg::{self, Enc, Kind, Reg};
 use mmu::Half;
 use sem::Insn;
@@ -31,6 +32,11 @@ impl Pe {
             return Err(self.sysreg_trap(insn));
         }
         match info.kind {
+            // DZP says whether DC ZVA is prohibited where the register is read.
+            Kind::Id if reg == Reg::DCZID_EL0 => {
+                let prohibited = el == El::El0 && sctlr::DZE.get(self.reg(Reg::SCTLR_EL1)) == 0;
+                Ok(self.reg(reg) | u64::from(prohibited) << 4)
+            }
             Kind::Id | Kind::Stored => Ok(self.reg(reg)),
             Kind::Special => self.read_special(insn, reg),
         }

@@ -1,0 +1,161 @@
+//! Bare-metal programs at EL1 under qemu-system-aarch64 and on our machine.
+//!
+//! The programs are in `guest/bare`, C and assembly, built with the system's cross compiler. Each prints one line for
+//! each case, `name: field=value ...`, with names that are unique in it, and powers off. The lines have to be equal, but for what
+//! [`differences`] lists.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use cpu::Semihosting;
+use machine::setup::Sleep;
+use machine::{Machine, MachineConfig, Options, Outcome, config::CpuConfig};
+
+mod compare;
+pub mod differences;
+
+pub use compare::{Comparison, compare};
+
+const CROSS_COMPILER: &str = "aarch64-linux-gnu-gcc";
+const JUDGE: &str = "qemu-system-aarch64";
+
+/// RAM of either machine in bytes.
+pub const MEMORY: u64 = 128 << 20;
+
+/// Most instructions of a program on our machine.
+const STEPS: u64 = 400_000_000;
+
+/// What of the host is missing, if anything: with the Debian package that has it.
+#[must_use]
+pub fn missing() -> Option<&'static str> {
+    let there = |program: &str| {
+        let mut command = Command::new(program);
+        command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+    };
+    if !there(CROSS_COMPILER) {
+        Some("aarch64-linux-gnu-gcc (Debian: gcc-aarch64-linux-gnu)")
+    } else if !there(JUDGE) {
+        Some("qemu-system-aarch64 (Debian: qemu-system-arm)")
+    } else {
+        None
+    }
+}
+
+/// Where the programs' sources are.
+#[must_use]
+pub fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../guest/bare")
+}
+
+/// The programs: every C file in the directory of sources but the common one.
+pub fn programs() -> Result<Vec<String>> {
+    let directory = sources();
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(&directory).with_context(|| format!("{}", directory.display()))? {
+        let path = entry?.path();
+        let name = path.file_stem().and_then(|s| s.to_str()).unwrap_or_default().to_owned();
+        if path.extension().is_some_and(|e| e == "c") && name != "bare" {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Builds `program` as an ELF at `output`.
+pub fn build(program: &str, output: &Path) -> Result<()> {
+    let directory = sources();
+    let status = Command::new(CROSS_COMPILER)
+        .current_dir(&directory)
+        .args(["-O1", "-ffreestanding", "-nostdlib", "-static", "-mgeneral-regs-only", "-fno-stack-protector"])
+        .args(["-fno-pic", "-no-pie", "-fno-builtin", "-Wall", "-Wextra", "-Werror", "-Wa,-W"])
+        .args(["-Wl,--build-id=none", "-Wl,-T,bare.ld", "-Wl,-z,max-page-size=65536"])
+        .args(["start.S", "bare.c", &format!("{program}.c"), "-o"])
+        .arg(output)
+        .status()
+        .with_context(|| format!("{CROSS_COMPILER} is needed (Debian: gcc-aarch64-linux-gnu)"))?;
+    ensure!(status.success(), "the cross compiler failed on {program}");
+    Ok(())
+}
+
+/// What one machine printed.
+pub type Lines = Vec<String>;
+
+fn lines(bytes: &[u8]) -> Lines {
+    String::from_utf8_lossy(bytes).lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// How a program is run.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The model, by a name that QEMU knows as well.
+    pub cpu: String,
+    /// Number of CPUs.
+    pub cpus: usize,
+}
+
+/// Runs the ELF at `program` under the judge, which has to power off within a minute.
+pub fn run_judge(program: &Path, setup: &Setup) -> Result<Lines> {
+    let output = Command::new("timeout")
+        .args(["60", JUDGE, "-M", "virt,gic-version=3", "-cpu", &setup.cpu])
+        .args(["-smp", &setup.cpus.to_string(), "-m", &format!("{}M", MEMORY >> 20)])
+        // Firmware for a network card need not be there.
+        .args(["-nic", "none", "-display", "none", "-serial", "stdio", "-monitor", "none", "-kernel"])
+        .arg(program)
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("{JUDGE} is needed (Debian: qemu-system-arm)"))?;
+    let found = lines(&output.stdout);
+    let end = || found.last().cloned().unwrap_or_default();
+    ensure!(output.status.success(), "{JUDGE}: {}, after `{}`", output.status, end());
+    Ok(found)
+}
+
+/// Console output, kept.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().map_err(|_| io::ErrorKind::Other)?.extend(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs the ELF at `program` on our machine, which has to power off.
+pub fn run_ours(program: &Path, setup: &Setup) -> Result<Lines> {
+    let config = MachineConfig {
+        cpus: setup.cpus,
+        memory: MEMORY,
+        cpu: CpuConfig { preset: setup.cpu.clone(), features: Vec::new() },
+        kernel: Some(program.to_path_buf()),
+        max_insns: Some(STEPS),
+        timeout: Some(Duration::from_secs(120)),
+        ..MachineConfig::default()
+    };
+    let console = Kept::default();
+    let options = Options { console: Box::new(console.clone()), sleep: Sleep::Skipped, semihosting: Semihosting::Off };
+    let mut machine = Machine::from_config(&config, options)?;
+    let outcome = machine.run();
+    let found = console.0.lock().map(|bytes| lines(&bytes)).unwrap_or_default();
+    match outcome {
+        Outcome::PoweredOff => Ok(found),
+        other => bail!("our machine: {other:?}, after `{}`", found.last().cloned().unwrap_or_default()),
+    }
+}
+
+/// The models that every program is run on.
+pub const MODELS: [&str; 3] = ["cortex-a57", "neoverse-n1", "max"];
+
+/// How many CPUs `program` is written for.
+#[must_use]
+pub fn cpus(program: &str) -> usize {
+    if program == "smp" { 4 } else { 1 }
+}
