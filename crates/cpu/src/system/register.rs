@@ -21,7 +21,7 @@ const FPSR_MASK: u64 = 0x0800_009f;
 impl Pe {
     pub(super) fn mrs(&mut self, insn: Insn, enc: Enc) -> Result<u64, Stop> {
         let el = self.pstate.el;
-        let Some(reg) = sysreg::lookup(enc) else {
+        let Some(reg) = register_of(insn, enc) else {
             return if sysreg::is_id_space(enc) && el != El::El0 { Ok(0) } else { self.no_access(insn, enc) };
         };
         let info = reg.info();
@@ -44,7 +44,7 @@ impl Pe {
 
     pub(super) fn msr(&mut self, insn: Insn, enc: Enc, value: u64) -> Result<(), Stop> {
         let el = self.pstate.el;
-        let Some(reg) = sysreg::lookup(enc) else { return self.undefined_here() };
+        let Some(reg) = register_of(insn, enc) else { return self.undefined_here() };
         let info = reg.info();
         if !self.facts[reg as usize].present || info.min_write.is_none_or(|min| el < min) {
             return self.undefined_here();
@@ -229,6 +229,15 @@ impl Pe {
     fn no_register(&mut self, insn: Insn, reg: Reg) -> Stop {
         let pc = arch::Va(self.pc.wrapping_add(u64::from(insn.offset())));
         self.tool_error(ToolError::NoRegister { name: reg.name().to_owned(), pc })
+    }
+}
+
+/// The register that an MRS or MSR names. Its line prepared the index; where nothing did, the encoding decides.
+#[inline]
+fn register_of(insn: Insn, enc: Enc) -> Option<Reg> {
+    match insn.imm.checked_sub(1) {
+        Some(index) => Reg::ALL.get(index as usize).copied(),
+        None => sysreg::lookup(enc),
     }
 }
 
