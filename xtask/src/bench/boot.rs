@@ -11,7 +11,7 @@ pub fn measure(lab: &Lab<'_>) -> Result<Report> {
     let mut boot = Boot::new(lab.guests, KERNEL, "rdinit=/batch/off.sh");
     boot.cpu = Some(lab.cpu);
     boot.stats = Some(stats.clone());
-    let pair: Pair = lab.alternate(&boot, |outcome| Ok(outcome.seconds))?;
+    let pair: Pair = lab.alternate_one(boot, |outcome| Ok(outcome.seconds))?;
     let count = instructions(&stats)?;
     let millions = float(count) / 1e6;
     let note = format!(

@@ -75,23 +75,31 @@ struct Lab<'a> {
 }
 
 impl Lab<'_> {
-    /// Alternating runs of `boot`; `value` takes the figure from a run that ended well.
-    fn alternate(&self, boot: &Boot, value: impl Fn(&Outcome) -> Result<f64>) -> Result<Pair> {
-        let mut pair = Pair::default();
+    /// Runs of every one of `boots` in turn, on both machines, as often as asked: so that a machine that gets slower gets
+    /// slower for all. `value` takes the figure from a run that ended well.
+    fn alternate(&self, boots: &[Boot], value: impl Fn(&Outcome) -> Result<f64>) -> Result<Vec<Pair>> {
+        let mut pairs: Vec<Pair> = boots.iter().map(|_| Pair::default()).collect();
         for _ in 0..self.runs {
-            for machine in [Machine::Vambrace, Machine::Qemu] {
-                let outcome = boot.run(machine, Echo::Off)?;
-                let taken = outcome
-                    .expect_status(0)
-                    .and_then(|()| value(&outcome))
-                    .with_context(|| format!("a run on {} went wrong", machine.name()))?;
-                match machine {
-                    Machine::Vambrace => pair.ours.push(taken),
-                    Machine::Qemu => pair.qemus.push(taken),
+            for (boot, pair) in boots.iter().zip(&mut pairs) {
+                for machine in [Machine::Vambrace, Machine::Qemu] {
+                    let outcome = boot.run(machine, Echo::Off)?;
+                    let taken = outcome
+                        .expect_status(0)
+                        .and_then(|()| value(&outcome))
+                        .with_context(|| format!("a run on {} went wrong", machine.name()))?;
+                    match machine {
+                        Machine::Vambrace => pair.ours.push(taken),
+                        Machine::Qemu => pair.qemus.push(taken),
+                    }
                 }
             }
         }
-        Ok(pair)
+        Ok(pairs)
+    }
+
+    /// The same for one boot.
+    fn alternate_one(&self, boot: Boot, value: impl Fn(&Outcome) -> Result<f64>) -> Result<Pair> {
+        Ok(self.alternate(&[boot], value)?.remove(0))
     }
 }
 

@@ -25,7 +25,7 @@ const GETPID: Program = Program { name: "getpid", iterations: 500_000 };
 
 /// Million instructions a second of an integer loop.
 pub fn integer(lab: &Lab<'_>) -> Result<Report> {
-    let seconds = time(lab, &INTEGER, "")?;
+    let seconds = time(lab, &INTEGER, &[""])?.remove(0);
     let millions = float(INTEGER.iterations * INTEGER_LOOP) / 1e6;
     let row = Row { name: "integer loop".to_owned(), unit: "MIPS", pair: seconds.map(|seconds| millions / seconds) };
     Ok(Report { rows: vec![row], notes: Vec::new() })
@@ -33,11 +33,9 @@ pub fn integer(lab: &Lab<'_>) -> Result<Report> {
 
 /// Nanoseconds of one getpid, with the kernel's table isolation on and off.
 pub fn getpid(lab: &Lab<'_>) -> Result<Report> {
-    let per_call = |words: &str| -> Result<Pair> {
-        let seconds = time(lab, &GETPID, words)?;
-        Ok(seconds.map(|seconds| seconds * 1e9 / float(GETPID.iterations)))
-    };
-    let (on, off) = (per_call("kpti=on")?, per_call("kpti=off")?);
+    let per_call = |seconds: &Pair| seconds.map(|seconds| seconds * 1e9 / float(GETPID.iterations));
+    let seconds = time(lab, &GETPID, &["kpti=on", "kpti=off"])?;
+    let (on, off) = (per_call(&seconds[0]), per_call(&seconds[1]));
     let ratio = |on: &[f64], off: &[f64]| median(on) / median(off);
     let note = format!(
         "kpti=on costs {:.2} times kpti=off on vambrace, {:.2} times on qemu",
@@ -48,8 +46,8 @@ pub fn getpid(lab: &Lab<'_>) -> Result<Report> {
     Ok(Report { rows: vec![row("kpti=on", on), row("kpti=off", off)], notes: vec![note] })
 }
 
-/// Host seconds of the program's loop.
-fn time(lab: &Lab<'_>, program: &Program, words: &str) -> Result<Pair> {
+/// Host seconds of the program's loop, for each of `variants` of the kernel's command line.
+fn time(lab: &Lab<'_>, program: &Program, variants: &[&str]) -> Result<Vec<Pair>> {
     let executable = fs::read(build(program)?)?;
     let batch = format!("bench-{}", program.name);
     let initrd = lab.guests.initrd_with(
@@ -63,11 +61,15 @@ fn time(lab: &Lab<'_>, program: &Program, words: &str) -> Result<Pair> {
             },
         ],
     )?;
-    let words = format!("{words} vambrace.batch={batch}");
-    let mut boot = Boot::new(lab.guests, KERNEL, words.trim_start()).with_initrd(&initrd);
-    boot.cpu = Some(lab.cpu);
-    boot.limit = Duration::from_secs(600);
-    lab.alternate(&boot, |outcome| {
+    let boot = |words: &&str| {
+        let words = format!("{words} vambrace.batch={batch}");
+        let mut boot = Boot::new(lab.guests, KERNEL, words.trim_start()).with_initrd(&initrd);
+        boot.cpu = Some(lab.cpu);
+        boot.limit = Duration::from_secs(600);
+        boot
+    };
+    let boots: Vec<Boot> = variants.iter().map(boot).collect();
+    lab.alternate(&boots, |outcome| {
         outcome.expect_line(&format!("vambrace-batch: {batch}: status 0"))?;
         outcome.seconds_between("bench: begin", "bench: end")
     })
