@@ -15,9 +15,19 @@ use crate::word::{Quad, Word};
 pub(crate) mod lanes;
 #[macro_use]
 pub(crate) mod pures;
+#[macro_use]
+mod fp_lanes;
 
 mod crypto_classes;
+mod fp_convert;
+mod fp_extensions;
+mod fp_integer;
+mod fp_misc;
 mod fp_move;
+mod fp_pures;
+mod fp_reserved;
+mod fp_scalar;
+mod fp_vector;
 mod ldst_multiple;
 mod ldst_pair;
 mod ldst_reg;
@@ -34,15 +44,19 @@ mod simd_misc;
 mod simd_perm;
 mod simd_same;
 mod simd_shift;
-mod todo_scalar;
-mod todo_vector;
 
 /// The tables of this group's classes.
 #[must_use]
 pub fn classes<M: Machine>() -> Vec<&'static [Spec<M>]> {
     vec![
         crypto_classes::specs::<M>(),
+        fp_convert::specs::<M>(),
+        fp_extensions::specs::<M>(),
+        fp_integer::specs::<M>(),
+        fp_misc::specs::<M>(),
         fp_move::specs::<M>(),
+        fp_scalar::specs::<M>(),
+        fp_vector::specs::<M>(),
         ldst_multiple::specs::<M>(),
         ldst_pair::specs::<M>(),
         ldst_reg::specs::<M>(),
@@ -57,8 +71,6 @@ pub fn classes<M: Machine>() -> Vec<&'static [Spec<M>]> {
         simd_perm::specs::<M>(),
         simd_same::specs::<M>(),
         simd_shift::specs::<M>(),
-        todo_scalar::specs::<M>(),
-        todo_vector::specs::<M>(),
     ]
 }
 
