@@ -180,7 +180,7 @@ crate::encodings! {
 
 /// The format by `immh`, which is at least 2.
 fn format(i: Insn) -> usize {
-    immh_log2(i.word) as usize - 1
+    immh_log2(i.word()) as usize - 1
 }
 
 /// Xd = f(Vn, the prepared number of fraction bits).
