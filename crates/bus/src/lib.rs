@@ -5,6 +5,7 @@ pub mod device;
 pub mod irq;
 pub mod map;
 pub mod ram;
+mod tags;
 
 pub use device::{Device, DeviceFault, MmioAccess, Size};
 pub use irq::{CpuInterface, CpuLines, IrqLine, IrqSink, Level};

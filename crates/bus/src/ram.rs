@@ -13,6 +13,8 @@ use std::sync::atomic::{
 use memmap2::{MmapOptions, MmapRaw};
 use thiserror::Error;
 
+use crate::tags::TagStore;
+
 /// RAM could not be made.
 #[derive(Debug, Error)]
 pub enum RamError {
@@ -38,6 +40,7 @@ pub struct Ram {
     code: Vec<AtomicU8>,
     stale_pending: AtomicBool,
     stale: Mutex<Vec<u32>>,
+    tags: TagStore,
 }
 
 // SAFETY: `base` points into `map`, which lives as long as the struct; every access through it is an atomic
@@ -108,6 +111,7 @@ impl Ram {
             code: (0..pages).map(|_| AtomicU8::new(0)).collect(),
             stale_pending: AtomicBool::new(false),
             stale: Mutex::new(Vec::new()),
+            tags: TagStore::new(bytes),
         })
     }
 
@@ -170,6 +174,16 @@ impl Ram {
         Some(())
     }
 
+    /// The allocation tag, 0 to 15, of the 16 bytes around `offset`; 0 outside RAM.
+    #[must_use]
+    pub fn tag(&self, offset: u64) -> u8 {
+        self.tags.get(offset)
+    }
+    /// Sets it to the low 4 bits of `tag`; outside RAM nothing happens.
+    pub fn set_tag(&self, offset: u64, tag: u8) {
+        self.tags.set(offset, tag);
+    }
+
     fn check(&self, offset: u64, bytes: u64) -> Option<()> {
         (offset.checked_add(bytes)? <= self.len).then_some(())
     }
@@ -217,7 +231,7 @@ impl Ram {
         std::mem::take(&mut *self.stale.lock().expect("no holder panics"))
     }
 
-    /// Folds the contents into `state`, skipping zero pages, so that untouched RAM costs no commit.
+    /// Folds the contents and tags into `state`, skipping zero pages, so that untouched RAM costs no commit.
     #[expect(clippy::should_implement_trait, reason = "not a key: a digest of all state")]
     pub fn hash(&self, state: &mut dyn core::hash::Hasher) {
         let resident = self.resident_pages();
@@ -230,6 +244,7 @@ impl Ram {
                 state.write(&page[..n]);
             }
         }
+        self.tags.hash(state);
     }
 
     /// Which pages may hold something other than zeros.

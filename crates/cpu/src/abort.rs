@@ -14,6 +14,8 @@ pub(crate) enum AccessFault {
     Mmu(mmu::Fault),
     /// Not aligned.
     Alignment,
+    /// Its tag does not match that of the memory.
+    TagCheck,
     /// Nothing answers at the physical address, or a device refused.
     External,
     /// An atomic or exclusive access to what does not support it.
@@ -27,6 +29,7 @@ impl AccessFault {
             // The walker's codes are the architecture's; one that is not would be its defect, and reads as external.
             Self::Mmu(fault) => Fsc::from_code(fault.fsc()).unwrap_or(Fsc::External),
             Self::Alignment => Fsc::Alignment,
+            Self::TagCheck => Fsc::TagCheck,
             Self::External => Fsc::External,
             Self::UnsupportedAtomic => Fsc::UnsupportedAtomic,
         }

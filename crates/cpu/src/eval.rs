@@ -1,7 +1,7 @@
 //! The PE as a [`sem::Machine`]: executing is one reading of the semantics.
 //! Memory is in `memory`, system operations in `system`.
 
-use sem::{Access, AtomicOp, BranchKind, Done, FpEnv, Insn, Machine, Pure, Quad, System, Word};
+use sem::{Access, AtomicOp, BranchKind, Done, FpEnv, Insn, Machine, Pure, Quad, System, TagOp, Word};
 
 use crate::pe::Pe;
 use crate::stop::Stop;
@@ -188,6 +188,10 @@ impl Machine for Pe {
         access: Access,
     ) -> Result<(u64, u64), Stop> {
         self.read_modify_write_pair(address, access, expected, new)
+    }
+
+    fn tags(&mut self, op: TagOp, address: u64, value: u64) -> Result<u64, Stop> {
+        self.tag_operation(op, address, value)
     }
 
     #[inline(always)]

@@ -186,7 +186,7 @@ impl Pe {
         self.pstate = to;
         self.sp = self.sp_bank[stack(to)];
         self.masks_changed();
-        if (from.el, from.pan, from.uao, from.il) != (to.el, to.pan, to.uao, to.il) {
+        if (from.el, from.pan, from.uao, from.il, from.tco) != (to.el, to.pan, to.uao, to.il, to.tco) {
             self.context_changed();
         }
     }

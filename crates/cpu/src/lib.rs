@@ -12,6 +12,7 @@ mod memory;
 mod pe;
 mod run;
 mod system;
+mod tags;
 
 pub use code::CodeCache;
 pub use eval::Q;

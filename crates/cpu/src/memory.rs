@@ -10,9 +10,10 @@ use crate::abort::AccessFault;
 use crate::eval::Q;
 use crate::pe::Pe;
 use crate::stop::Stop;
+use crate::tags::TagRule;
 
 /// The granule by which the fast caches and the splitting of unaligned accesses work, in bytes.
-const PAGE: u64 = 4096;
+pub(crate) const PAGE: u64 = 4096;
 
 /// Where an access ends up.
 #[derive(Clone, Copy)]
@@ -108,6 +109,7 @@ impl Pe {
         if va % PAGE + bytes > PAGE {
             return self.load_split(va, access);
         }
+        self.check_tags(va, bytes, place, AccessKind::Read, access)?;
         self.read_place(va, place, access.log2)
     }
 
@@ -129,11 +131,15 @@ impl Pe {
         if va % PAGE + bytes > PAGE {
             // Both pages are checked before the first byte is written.
             let second = (va | (PAGE - 1)).wrapping_add(1);
-            let place = self.place(second, AccessKind::Write, access.privilege)?;
-            self.check_alignment(va, bytes, access.order, place.attr, AccessKind::Write)?;
+            let upper = self.place(second, AccessKind::Write, access.privilege)?;
+            self.check_alignment(va, bytes, access.order, upper.attr, AccessKind::Write)?;
+            let below = PAGE - va % PAGE;
+            self.check_tags(va, below, place, AccessKind::Write, access)?;
+            self.check_tags(second, bytes - below, upper, AccessKind::Write, access)?;
             let byte = Access { log2: 0, ..access };
             return (0..bytes).try_for_each(|n| self.store_word(va.wrapping_add(n), value >> (8 * n), byte));
         }
+        self.check_tags(va, bytes, place, AccessKind::Write, access)?;
         self.write_place(va, place, value, access.log2)
     }
 
@@ -148,12 +154,16 @@ impl Pe {
     pub(crate) fn store_quadword(&mut self, va: u64, value: Q, access: Access) -> Result<(), Stop> {
         let half = Access { log2: 3, ..access };
         self.check_quad_alignment(va, access, AccessKind::Write)?;
-        if va % PAGE + 16 > PAGE {
-            // A fault on the second page is found before the first half is written.
+        let second = va.wrapping_add(8);
+        if va & 15 != 0 && self.fast_write(second, access.privilege, 8).is_none() {
+            // A fault of the second half is found before the first half is written.
+            let place = self.place(second, AccessKind::Write, access.privilege)?;
+            let within = (PAGE - second % PAGE).min(8);
+            self.check_tags(second, within, place, AccessKind::Write, access)?;
             self.place(va.wrapping_add(15), AccessKind::Write, access.privilege)?;
         }
         self.store_word(va, value.0 as u64, half)?;
-        self.store_word(va.wrapping_add(8), (value.0 >> 64) as u64, half)
+        self.store_word(second, (value.0 >> 64) as u64, half)
     }
 
     /// SCTLR_ELx.A asks for the alignment of the whole quadword; its halves check only their own.
@@ -203,7 +213,8 @@ impl Pe {
 
     /// Records in the fast cache that `va` lies at `offset` in RAM, with the rights that need no further look.
     fn fill_fast(&mut self, va: u64, entry: &mmu::Entry, access: mmu::Access, privilege: Privilege, offset: u64) {
-        if entry.caching == Caching::Never {
+        // Checks of tags need a look at each access.
+        if entry.caching == Caching::Never || self.tag_rule(va, entry.attr, privilege) != TagRule::Unchecked {
             return;
         }
         if self.context_table.admit(&mut self.fast, entry) == Admission::Renewed {
@@ -264,12 +275,16 @@ impl Pe {
         if va & (bytes - 1) != 0 {
             return self.alignment_fault(va, kinds[0]);
         }
-        let mut target = Target::Nothing;
-        for kind in kinds {
-            target = self.place(va, *kind, access.privilege)?.target;
+        let mut place = self.place(va, kinds[0], access.privilege)?;
+        for kind in &kinds[1..] {
+            place = self.place(va, *kind, access.privilege)?;
         }
-        match target {
-            Target::Ram(offset) if offset + bytes <= self.ram.len() => Ok(offset),
+        match place.target {
+            Target::Ram(offset) if offset + bytes <= self.ram.len() => {
+                // A tag check that fails does so for the read.
+                self.check_tags(va, bytes, place, kinds[0], access)?;
+                Ok(offset)
+            }
             // Atomics to what does not support them: IMPLEMENTATION DEFINED fault, DFSC 0x35 (DDI 0487 B2.2.6).
             Target::Ram(_) | Target::Device(..) => Err(self.data_abort(va, kinds[0], AccessFault::UnsupportedAtomic)),
             Target::Nothing => Err(self.data_abort(va, kinds[0], AccessFault::External)),

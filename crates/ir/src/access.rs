@@ -1,6 +1,8 @@
 //! The payloads of operations that reach outside the values: how memory is accessed, how control moves, and pure
 //! functions by name.
 
+use crate::tags::TagCheck;
+
 /// Which exception level's permissions an access uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Privilege {
@@ -36,6 +38,8 @@ pub struct Access {
     pub order: Order,
     /// Whose permissions.
     pub privilege: Privilege,
+    /// May it be checked against allocation tags?
+    pub tags: TagCheck,
 }
 
 impl Access {
@@ -47,17 +51,22 @@ impl Access {
     /// A plain access of 1 << `log2` bytes.
     #[must_use]
     pub const fn plain(log2: u32) -> Self {
-        Self { log2, order: Order::Plain, privilege: Privilege::Current }
+        Self::ordered(log2, Order::Plain)
     }
     /// With that ordering.
     #[must_use]
     pub const fn ordered(log2: u32, order: Order) -> Self {
-        Self { log2, order, privilege: Privilege::Current }
+        Self { log2, order, privilege: Privilege::Current, tags: TagCheck::Checked }
     }
     /// With EL0's permissions.
     #[must_use]
     pub const fn unprivileged(log2: u32) -> Self {
-        Self { log2, order: Order::Plain, privilege: Privilege::Unprivileged }
+        Self { privilege: Privilege::Unprivileged, ..Self::plain(log2) }
+    }
+    /// With those checks of allocation tags.
+    #[must_use]
+    pub const fn tagged(self, tags: TagCheck) -> Self {
+        Self { tags, ..self }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::access::{Access, AtomicOp, BranchKind, Pure};
 use crate::block::Block;
 use crate::fold::{Datum, Results, fold};
 use crate::op::{Op, Value};
+use crate::tags::TagOp;
 
 /// Guest state as [`eval`] uses it, one function for each operation that reaches it; [`Op`] says what they do.
 #[allow(missing_docs)]
@@ -38,6 +39,7 @@ pub trait State<S> {
         new: [u64; 2],
         access: Access,
     ) -> Result<(u64, u64), Self::Stop>;
+    fn tags(&mut self, op: TagOp, address: u64, value: u64) -> Result<u64, Self::Stop>;
 
     fn check_sp_alignment(&mut self) -> Result<(), Self::Stop>;
     fn check_fp(&mut self) -> Result<(), Self::Stop>;
@@ -137,6 +139,9 @@ impl Run {
             Op::CompareSwapPair { address, expected, new, access } => {
                 let (expected, new) = (expected.map(|v| self.w(v)), new.map(|v| self.w(v)));
                 self.give_two(state.compare_swap_pair(self.w(address), expected, new, access)?);
+            }
+            Op::Tags { op, address, value } => {
+                self.give(state.tags(op, self.w(address), self.w(value))?);
             }
 
             Op::CheckSpAlignment => state.check_sp_alignment()?,

@@ -23,6 +23,7 @@ pub mod fold;
 pub mod op;
 pub mod print;
 mod simplify;
+pub mod tags;
 pub mod verify;
 
 pub use access::{Access, AtomicOp, BranchKind, FpEnv, Order, Privilege, Pure};
@@ -31,4 +32,5 @@ pub use build::{Builder, Mode, Operand};
 pub use eval::{Exit, State, eval};
 pub use fold::{Datum, Results, fold};
 pub use op::{Binary, Class, Op, Type, Unary, Value, Width};
+pub use tags::{TagCheck, TagOp};
 pub use verify::{Differs, Invalid, same_effects, verify};

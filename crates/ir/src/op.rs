@@ -1,6 +1,7 @@
 //! The operations, in one list.
 
 use crate::access::{Access, AtomicOp, BranchKind, Pure};
+use crate::tags::TagOp;
 
 /// A value: its number, counted over all results of the block's operations in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -287,6 +288,15 @@ pub enum Op<S> {
         /// How, with the size of one element.
         access: Access,
     },
+    /// An operation on allocation tags; gives its result, 0 where it has none. May stop. -> Word
+    Tags {
+        /// Which.
+        op: TagOp,
+        /// Where.
+        address: Value,
+        /// Its operand.
+        value: Value,
+    },
 
     /// The alignment check of SP as a base register. May stop.
     CheckSpAlignment,
@@ -377,6 +387,7 @@ impl<S> Op<S> {
             | Self::Atomic { .. }
             | Self::CompareSwap { .. }
             | Self::CompareSwapPair { .. }
+            | Self::Tags { .. }
             | Self::CheckSpAlignment
             | Self::CheckFp
             | Self::System { .. } => Class::MayStop,
@@ -407,6 +418,7 @@ impl<S> Op<S> {
             | Self::StoreExclusivePair { .. }
             | Self::Atomic { .. }
             | Self::CompareSwap { .. }
+            | Self::Tags { .. }
             | Self::System { .. } => &[Word],
             Self::AddWithCarry { .. } | Self::LoadExclusivePair { .. } | Self::CompareSwapPair { .. } => &[Word, Word],
             Self::ConstQuad(_)
@@ -461,6 +473,7 @@ impl<S> Op<S> {
             | Self::Store { address: a, value: b, .. }
             | Self::StoreExclusive { address: a, value: b, .. }
             | Self::Atomic { address: a, operand: b, .. }
+            | Self::Tags { address: a, value: b, .. }
             | Self::BranchIf { condition: a, target: b } => {
                 each(a, Word);
                 each(b, Word);

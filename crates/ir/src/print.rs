@@ -5,6 +5,7 @@ use core::fmt::{Debug, Display, Formatter, Result};
 use crate::access::{Access, Order, Privilege};
 use crate::block::Block;
 use crate::op::{Op, Unary, Value};
+use crate::tags::TagCheck;
 
 impl Display for Value {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
@@ -12,7 +13,7 @@ impl Display for Value {
     }
 }
 
-/// `size[.order][.unprivileged]`, the size in bytes.
+/// `size[.order][.unprivileged][.unchecked]`, the size in bytes.
 struct Shown(Access);
 
 impl Display for Shown {
@@ -29,6 +30,10 @@ impl Display for Shown {
         f.write_str(match self.0.privilege {
             Privilege::Current => "",
             Privilege::Unprivileged => ".unprivileged",
+        })?;
+        f.write_str(match self.0.tags {
+            TagCheck::Checked => "",
+            TagCheck::Unchecked => ".unchecked",
         })
     }
 }
@@ -98,6 +103,7 @@ impl<S: Debug> Display for Op<S> {
             Op::CompareSwapPair { address, expected: [a, b], new: [c, d], access } => {
                 write!(f, "compare_swap_pair.{} [{address}], {a}, {b}, {c}, {d}", Shown(*access))
             }
+            Op::Tags { op, address, value } => write!(f, "tags_{} [{address}], {value}", lower(op)),
 
             Op::CheckSpAlignment => f.write_str("check_sp_alignment"),
             Op::CheckFp => f.write_str("check_fp"),

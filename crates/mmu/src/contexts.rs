@@ -37,6 +37,15 @@ impl CtxId {
     }
 }
 
+/// Are data accesses to tagged memory checked? Pages where they are stay out of the fast cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TagChecks {
+    /// No.
+    Off = 0,
+    /// Yes.
+    On = 1,
+}
+
 /// The ids in force: one for each half of the address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CtxPair {
@@ -110,10 +119,23 @@ impl Contexts {
         }
     }
 
-    /// The ids for accesses with `privilege` under `pan` in the present state of `stage1`. Where ids run out, all are
-    /// taken back and `fast` is emptied: pairs from before that are void (see [`Contexts::generation`]).
+    /// As [`Contexts::pair_with_tags`], for a PE that checks no tags.
     #[inline]
     pub fn pair(&mut self, fast: &mut FastCache, stage1: &Stage1, privilege: Privilege, pan: PanState) -> CtxPair {
+        self.pair_with_tags(fast, stage1, privilege, pan, TagChecks::Off)
+    }
+
+    /// The ids for accesses with `privilege` under `pan` and `tags` in the present state of `stage1`. Where ids run out, all are
+    /// taken back and `fast` is emptied: pairs from before that are void (see [`Contexts::generation`]).
+    #[inline]
+    pub fn pair_with_tags(
+        &mut self,
+        fast: &mut FastCache,
+        stage1: &Stage1,
+        privilege: Privilege,
+        pan: PanState,
+        tags: TagChecks,
+    ) -> CtxPair {
         let unprivileged = privilege == Privilege::El0;
         let pan = !unprivileged && pan == PanState::On;
         let key = u64::from(stage1.asid)
@@ -121,7 +143,8 @@ impl Contexts {
             | (stage1.regime as u64) << 33
             | u64::from(stage1.enabled.is_on()) << 35
             | u64::from(unprivileged) << 36
-            | u64::from(pan) << 37;
+            | u64::from(pan) << 37
+            | (tags as u64) << 38;
         let line = (key ^ key >> 36) as usize % self.recent.len();
         let (known, pair) = self.recent[line];
         if known == key {

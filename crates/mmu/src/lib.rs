@@ -28,7 +28,7 @@ pub mod walk;
 
 pub use access::{Access, AccessKind, PanState, Privilege, Rights};
 pub use attr::{MemAttr, MemType, Shareability};
-pub use contexts::{Admission, Contexts, CtxId, CtxPair};
+pub use contexts::{Admission, Contexts, CtxId, CtxPair, TagChecks};
 pub use entry::{Caching, Contiguous, Dirty, Entry, Guarded, Perms, Scope};
 pub use fast::FastCache;
 pub use fault::{Direction, Fault, FaultKind, Stage, Stage2Cause};

@@ -7,10 +7,11 @@ use std::hash::DefaultHasher;
 use std::sync::LazyLock;
 
 use arch::sysreg::Enc;
+use ir::tags::{TAG_GRANULE, choose_tag, logical_tag, random_tag, tag_shift};
 
 use crate::decode::Decoder;
 use crate::insn::{Insn, Reg};
-use crate::machine::{Access, AtomicOp, BranchKind, Done, FpEnv, Machine, Pure};
+use crate::machine::{Access, AtomicOp, BranchKind, Done, FpEnv, Machine, Pure, TagOp};
 use crate::system::{PstateField, System};
 use crate::word::Word;
 
@@ -91,6 +92,8 @@ pub struct Memory {
     pub refuse: Refuse,
     /// What was written, byte by byte.
     pub written: BTreeMap<u64, u8>,
+    /// Allocation tags that were set, by the number of their granule.
+    pub tags: BTreeMap<u64, u8>,
 }
 
 /// A well-mixed function of one number (the finaliser of SplitMix64).
@@ -109,6 +112,16 @@ impl Memory {
         self.written.get(&address).copied().unwrap_or(match self.fill {
             Fill::Zeros => 0,
             Fill::Hash(seed) => (mix(seed ^ address >> 3) >> (8 * (address & 7))) as u8,
+        })
+    }
+
+    /// The allocation tag of the granule that holds `address`.
+    #[must_use]
+    pub fn tag(&self, address: u64) -> u8 {
+        let granule = address / TAG_GRANULE;
+        self.tags.get(&granule).copied().unwrap_or(match self.fill {
+            Fill::Zeros => 0,
+            Fill::Hash(seed) => (mix(!seed ^ granule) & 15) as u8,
         })
     }
 
@@ -143,6 +156,21 @@ impl Memory {
     }
 }
 
+/// What decides on the tags that [`TagOp`] chooses. Blocks of tags have 64 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TagControl {
+    /// `GCR_EL1.Exclude`. Out of reset all are excluded, as for Linux's EL0.
+    pub exclude: u16,
+    /// `RGSR_EL1`.
+    pub rgsr: u64,
+}
+
+impl Default for TagControl {
+    fn default() -> Self {
+        Self { exclude: u16::MAX, rgsr: 0 }
+    }
+}
+
 /// A PE without an exception model: an instruction that would take an exception stops with the reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flat {
@@ -160,6 +188,8 @@ pub struct Flat {
     pub fp: FpEnv,
     /// Memory.
     pub memory: Memory,
+    /// The control of tags.
+    pub tag_control: TagControl,
     /// The exclusive monitor: address and bytes.
     pub monitor: Option<(u64, u32)>,
     /// Is SIMD&FP trapped?
@@ -207,6 +237,19 @@ impl Flat {
             PstateField::Axflag => to(false, z || v, c && !v, false),
             _ => self.nzcv,
         };
+    }
+}
+
+impl Flat {
+    fn store_tags(&mut self, address: u64, granules: u64, op: TagOp, tag: u8) -> Result<u64, Stop> {
+        self.memory.check(address, (granules * TAG_GRANULE) as u32)?;
+        for at in (0..granules).map(|n| address.wrapping_add(n * TAG_GRANULE)) {
+            self.memory.tags.insert(at / TAG_GRANULE, tag);
+            if op.zeroes() {
+                self.memory.write(at, 16, 0)?;
+            }
+        }
+        Ok(0)
     }
 }
 
@@ -348,6 +391,44 @@ impl Machine for Flat {
             self.memory.write(address, 2 * access.bytes(), join(new, access))?;
         }
         Ok(split(old, access))
+    }
+
+    fn tags(&mut self, op: TagOp, address: u64, value: u64) -> Result<u64, Stop> {
+        const BLOCK: u64 = 64;
+        let block = address & !(BLOCK - 1);
+        let control = self.tag_control;
+        match op {
+            TagOp::Choose => Ok(choose_tag(logical_tag(address), value as u8, control.exclude).into()),
+            TagOp::Random => {
+                let (rgsr, offset) = random_tag(control.rgsr);
+                let tag = choose_tag((rgsr & 15) as u8, offset, control.exclude | value as u16);
+                self.tag_control.rgsr = rgsr & !15 | u64::from(tag);
+                Ok(tag.into())
+            }
+            TagOp::Load => {
+                self.memory.check(address, 16)?;
+                Ok(self.memory.tag(address).into())
+            }
+            TagOp::LoadMultiple => {
+                self.memory.check(block, BLOCK as u32)?;
+                let granules = (block..block + BLOCK).step_by(16);
+                Ok(granules.fold(0, |all, at| all | u64::from(self.memory.tag(at)) << tag_shift(at)))
+            }
+            TagOp::StoreMultiple => {
+                self.memory.check(block, BLOCK as u32)?;
+                for at in (block..block + BLOCK).step_by(16) {
+                    self.memory.tags.insert(at / TAG_GRANULE, (value >> tag_shift(at) & 15) as u8);
+                }
+                Ok(0)
+            }
+            TagOp::StoreZeroMultiple => self.store_tags(block, BLOCK / TAG_GRANULE, op, value as u8 & 15),
+            TagOp::Store | TagOp::StorePair | TagOp::StoreZero | TagOp::StoreZeroPair => {
+                if !address.is_multiple_of(TAG_GRANULE) {
+                    return Err(Stop::Fault { address });
+                }
+                self.store_tags(address, op.granules(), op, logical_tag(value))
+            }
+        }
     }
 
     fn check_sp_alignment(&mut self) -> Done<Self> {

@@ -12,7 +12,7 @@ use arch::sysreg::Enc;
 
 use crate::decode::InsnId;
 use crate::insn::{Insn, Reg};
-use crate::machine::{Access, AtomicOp, BranchKind, Done, Machine, Pure};
+use crate::machine::{Access, AtomicOp, BranchKind, Done, Machine, Pure, TagOp};
 use crate::spec::{Spec, specs};
 use crate::system::{PstateField, System};
 use crate::word::{Quad, Word};
@@ -166,6 +166,8 @@ pub struct Footprint {
     pub writes: Places,
     /// Its memory accesses in order.
     pub memory: Vec<Touch>,
+    /// Its operations on allocation tags in order. Data that they set to zero is not in `memory`.
+    pub tags: Vec<TagOp>,
     /// Its system operations in order. What they do to system registers and to the PE is theirs to say; only
     /// [`Place`]s are in `reads` and `writes`.
     pub system: Vec<System>,
@@ -195,20 +197,21 @@ impl Footprint {
         self.fp_check
             || self.sp_check
             || !self.memory.is_empty()
+            || !self.tags.is_empty()
             || !self.system.is_empty()
             || self.control == Control::NotDone
     }
 
-    /// Does it read memory?
+    /// Does it read memory, or tags?
     #[must_use]
     pub fn reads_memory(&self) -> bool {
-        self.memory.iter().any(|touch| touch.kind != AccessKind::Write)
+        self.memory.iter().any(|touch| touch.kind != AccessKind::Write) || self.tags.iter().any(|op| op.loads())
     }
 
-    /// May it write memory?
+    /// May it write memory, or tags?
     #[must_use]
     pub fn writes_memory(&self) -> bool {
-        self.memory.iter().any(|touch| touch.kind != AccessKind::Read)
+        self.memory.iter().any(|touch| touch.kind != AccessKind::Read) || self.tags.iter().any(|op| op.stores())
     }
 
     fn touch(&mut self, kind: AccessKind, bytes: u32, access: Access, monitor: Monitor) {
@@ -462,6 +465,11 @@ impl Machine for Footprint {
     ) -> Result<(Nothing, Nothing), Infallible> {
         self.touch(AccessKind::ReadWrite, 2 * access.bytes(), access, Monitor::Unused);
         Ok((Nothing, Nothing))
+    }
+
+    fn tags(&mut self, op: TagOp, _address: Nothing, _value: Nothing) -> Result<Nothing, Infallible> {
+        self.tags.push(op);
+        Ok(Nothing)
     }
 
     fn check_sp_alignment(&mut self) -> Done<Self> {

@@ -29,7 +29,7 @@ mod readings;
 
 pub use decode::{Decoder, InsnId};
 pub use insn::{Insn, Reg};
-pub use machine::{Access, AtomicOp, BranchKind, Done, FpEnv, Machine, Order, Privilege, Pure};
+pub use machine::{Access, AtomicOp, BranchKind, Done, FpEnv, Machine, Order, Privilege, Pure, TagCheck, TagOp};
 pub use spec::{Spec, specs};
 pub use system::{BarrierOp, Domain, ExceptionCall, Hint, PstateField, System};
 pub use word::{Quad, Word};

@@ -17,7 +17,7 @@ use ir::{Binary, Block, Builder, Class, Mode, Op, Operand, Unary, Value, Width};
 
 use crate::decode::InsnId;
 use crate::insn::{Insn, Reg};
-use crate::machine::{Access, AtomicOp, BranchKind, Done, Machine, Pure};
+use crate::machine::{Access, AtomicOp, BranchKind, Done, Machine, Pure, TagOp};
 use crate::spec::{Flow, Spec, specs};
 use crate::system::System;
 use crate::word::{Quad, Word};
@@ -328,6 +328,10 @@ impl Machine for Lift {
         }))
     }
 
+    fn tags(&mut self, op: TagOp, address: Term, value: Term) -> Result<Term, Infallible> {
+        Ok(Self::one([address, value], |[address, value]| Op::Tags { op, address, value }))
+    }
+
     fn check_sp_alignment(&mut self) -> Done<Self> {
         self.none([], |[]| Op::CheckSpAlignment);
         Ok(())
@@ -435,6 +439,10 @@ impl<M: Machine<Word = u64>> ir::State<Call> for OnMachine<'_, M> {
         access: Access,
     ) -> Result<(u64, u64), M::Stop> {
         self.0.compare_swap_pair(address, expected.into(), new.into(), access)
+    }
+
+    fn tags(&mut self, op: TagOp, address: u64, value: u64) -> Result<u64, M::Stop> {
+        self.0.tags(op, address, value)
     }
 
     fn check_sp_alignment(&mut self) -> Result<(), M::Stop> {

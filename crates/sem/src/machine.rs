@@ -1,6 +1,7 @@
 //! What an instruction may ask of a machine.
 
 pub use ir::access::{Access, AtomicOp, BranchKind, FpEnv, Order, Privilege, Pure};
+pub use ir::tags::{TagCheck, TagOp};
 
 use crate::insn::{Insn, Reg};
 use crate::system::System;
@@ -123,6 +124,9 @@ pub trait Machine: Sized + 'static {
         new: (Self::Word, Self::Word),
         access: Access,
     ) -> Result<(Self::Word, Self::Word), Self::Stop>;
+
+    /// An operation on allocation tags, as [`TagOp`] says; gives its result, 0 where it has none.
+    fn tags(&mut self, op: TagOp, address: Self::Word, value: Self::Word) -> Result<Self::Word, Self::Stop>;
 
     /// Where SP is the base register of an access: checks its alignment as SCTLR_ELx.SA asks.
     fn check_sp_alignment(&mut self) -> Done<Self>;

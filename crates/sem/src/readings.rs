@@ -55,12 +55,16 @@ fn difference(a: &Flat, b: &Flat) -> String {
     }
     if a.memory != b.memory {
         let _ = write!(text, " memory: {:x?} {:x?};", a.memory.written, b.memory.written);
+        let _ = write!(text, " tags: {:x?} {:x?};", a.memory.tags, b.memory.tags);
     }
     if a.branched != b.branched {
         let _ = write!(text, " branch: {:x?} {:x?};", a.branched, b.branched);
     }
     if a.monitor != b.monitor {
         let _ = write!(text, " monitor: {:x?} {:x?};", a.monitor, b.monitor);
+    }
+    if a.tag_control != b.tag_control {
+        let _ = write!(text, " {:x?} {:x?};", a.tag_control, b.tag_control);
     }
     if a.log != b.log {
         let _ = write!(text, " system: {:x?} {:x?};", a.log, b.log);
@@ -161,7 +165,10 @@ fn footprint(case: &Case) -> Verdict {
             )
         })?;
     }
-    let rest = |state: &Flat| (state.memory.written.clone(), state.branched, state.log.clone(), state.monitor);
+    let rest = |state: &Flat| {
+        let Flat { memory, branched, log, monitor, tag_control, .. } = state.clone();
+        (memory.written, memory.tags, branched, log, monitor, tag_control)
+    };
     ensure(rest(&after) == rest(&other), || {
         format!("{:x?}\n{:x?} when unread registers change; {footprint:x?}", rest(&after), rest(&other))
     })

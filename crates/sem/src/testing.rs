@@ -1,7 +1,7 @@
 //! Random instruction words and machine states, for comparing one reading of the bodies with another.
 
 use crate::decode::{Decoder, InsnId};
-use crate::eval::{Fill, Flat, FpAccess, Memory, Refuse, SpCheck, mix};
+use crate::eval::{Fill, Flat, FpAccess, Memory, Refuse, SpCheck, TagControl, mix};
 use crate::insn::Insn;
 use crate::machine::{FpEnv, Machine};
 use crate::word::Quad;
@@ -99,6 +99,10 @@ impl Rng {
                 fill: Fill::Hash(self.random()),
                 refuse: if self.once_in(2) { Refuse::Nothing } else { Refuse::SomePages(self.random()) },
                 ..Memory::default()
+            },
+            tag_control: TagControl {
+                exclude: (self.random() & self.random()) as u16,
+                rgsr: self.random() & 0x00ff_ff0f,
             },
             fp_access: if self.once_in(16) { FpAccess::Trapped } else { FpAccess::Allowed },
             sp_check: if self.once_in(2) { SpCheck::On } else { SpCheck::Off },

@@ -5,7 +5,7 @@ use arch::field::sctlr_el1 as sctlr;
 use arch::sysreg::{Enc, Reg};
 use arch::{El, Va};
 use mmu::AccessKind;
-use sem::{Insn, Privilege};
+use sem::{Insn, Privilege, TagCheck};
 
 use crate::abort::AccessFault;
 use crate::pe::Pe;
@@ -23,10 +23,14 @@ enum Maintenance {
     Invalidate,
     /// DC ZVA, at EL0 with SCTLR_EL1.DZE.
     Zero,
+    /// DC GVA, the same for tags.
+    Tag,
+    /// DC GZVA, the same for both.
+    ZeroAndTag,
 }
 
 /// One line an instruction: encoding, what it is, the feature that it comes with.
-const MAINTENANCE: [(Enc, Maintenance, Option<Feature>); 13] = [
+const MAINTENANCE: [(Enc, Maintenance, Option<Feature>); 31] = [
     (Enc::new(1, 0, 7, 1, 0), Maintenance::All, None),        // IC IALLUIS
     (Enc::new(1, 0, 7, 5, 0), Maintenance::All, None),        // IC IALLU
     (Enc::new(1, 3, 7, 5, 1), Maintenance::ByVa, None),       // IC IVAU
@@ -40,6 +44,24 @@ const MAINTENANCE: [(Enc, Maintenance, Option<Feature>); 13] = [
     (Enc::new(1, 3, 7, 12, 1), Maintenance::ByVa, Some(Feature::FEAT_DPB)), // DC CVAP
     (Enc::new(1, 3, 7, 13, 1), Maintenance::ByVa, Some(Feature::FEAT_DPB2)), // DC CVADP
     (Enc::new(1, 3, 7, 14, 1), Maintenance::ByVa, None),      // DC CIVAC
+    (Enc::new(1, 0, 7, 6, 3), Maintenance::Invalidate, Some(Feature::FEAT_MTE2)), // DC IGVAC
+    (Enc::new(1, 0, 7, 6, 4), Maintenance::All, Some(Feature::FEAT_MTE2)), // DC IGSW
+    (Enc::new(1, 0, 7, 6, 5), Maintenance::Invalidate, Some(Feature::FEAT_MTE2)), // DC IGDVAC
+    (Enc::new(1, 0, 7, 6, 6), Maintenance::All, Some(Feature::FEAT_MTE2)), // DC IGDSW
+    (Enc::new(1, 0, 7, 10, 4), Maintenance::All, Some(Feature::FEAT_MTE2)), // DC CGSW
+    (Enc::new(1, 0, 7, 10, 6), Maintenance::All, Some(Feature::FEAT_MTE2)), // DC CGDSW
+    (Enc::new(1, 0, 7, 14, 4), Maintenance::All, Some(Feature::FEAT_MTE2)), // DC CIGSW
+    (Enc::new(1, 0, 7, 14, 6), Maintenance::All, Some(Feature::FEAT_MTE2)), // DC CIGDSW
+    (Enc::new(1, 3, 7, 4, 3), Maintenance::Tag, Some(Feature::FEAT_MTE)), // DC GVA
+    (Enc::new(1, 3, 7, 4, 4), Maintenance::ZeroAndTag, Some(Feature::FEAT_MTE)), // DC GZVA
+    (Enc::new(1, 3, 7, 10, 3), Maintenance::ByVa, Some(Feature::FEAT_MTE)), // DC CGVAC
+    (Enc::new(1, 3, 7, 10, 5), Maintenance::ByVa, Some(Feature::FEAT_MTE)), // DC CGDVAC
+    (Enc::new(1, 3, 7, 12, 3), Maintenance::ByVa, Some(Feature::FEAT_MTE)), // DC CGVAP
+    (Enc::new(1, 3, 7, 12, 5), Maintenance::ByVa, Some(Feature::FEAT_MTE)), // DC CGDVAP
+    (Enc::new(1, 3, 7, 13, 3), Maintenance::ByVa, Some(Feature::FEAT_MTE)), // DC CGVADP
+    (Enc::new(1, 3, 7, 13, 5), Maintenance::ByVa, Some(Feature::FEAT_MTE)), // DC CGDVADP
+    (Enc::new(1, 3, 7, 14, 3), Maintenance::ByVa, Some(Feature::FEAT_MTE)), // DC CIGVAC
+    (Enc::new(1, 3, 7, 14, 5), Maintenance::ByVa, Some(Feature::FEAT_MTE)), // DC CIGDVAC
 ];
 
 impl Pe {
@@ -63,7 +85,7 @@ impl Pe {
         let enabled = match what {
             Maintenance::All | Maintenance::Invalidate => None,
             Maintenance::ByVa => Some(sctlr::UCI.get(control)),
-            Maintenance::Zero => Some(sctlr::DZE.get(control)),
+            Maintenance::Zero | Maintenance::Tag | Maintenance::ZeroAndTag => Some(sctlr::DZE.get(control)),
         };
         if self.pstate.el == El::El0 {
             match enabled {
@@ -77,7 +99,12 @@ impl Pe {
             Maintenance::All => Ok(()),
             Maintenance::ByVa => self.touch(xt, AccessKind::CacheMaintenance),
             Maintenance::Invalidate => self.touch(xt, AccessKind::CacheInvalidate),
-            Maintenance::Zero => self.zero_block(xt),
+            Maintenance::Zero => self.zero_block(xt, TagCheck::Checked),
+            Maintenance::Tag => self.tag_block_of(xt),
+            Maintenance::ZeroAndTag => {
+                self.zero_block(xt, TagCheck::Unchecked)?;
+                self.tag_block_of(xt)
+            }
         }
     }
 
@@ -88,12 +115,15 @@ impl Pe {
     }
 
     /// DC ZVA. A fault's FAR is the address given, an alignment fault meets Device memory.
-    fn zero_block(&mut self, va: u64) -> Result<(), Stop> {
+    fn zero_block(&mut self, va: u64, tags: TagCheck) -> Result<(), Stop> {
         let bytes = 4u64 << self.model.dczid_bs;
         let offset = match self.fast.lookup_write(Va(va), self.contexts.of(Va(va)), 1) {
             Some(offset) if self.align_mask == 0 => offset,
             _ => {
                 let place = self.place(va, AccessKind::Write, Privilege::Current)?;
+                if tags == TagCheck::Checked {
+                    self.check_block_tags(va, bytes, place)?;
+                }
                 match place.target {
                     Target::Ram(offset) if !place.attr.is_device() => offset,
                     Target::Nothing => return Err(self.data_abort(va, AccessKind::Write, AccessFault::External)),

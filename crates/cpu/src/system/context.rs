@@ -55,7 +55,7 @@ impl Pe {
         self.context_changed();
     }
 
-    /// The fast cache's contexts follow the exception level, PAN, UAO and the ASID.
+    /// The fast cache's contexts follow the exception level, PAN, UAO, the ASID, and whether tags are checked.
     pub(crate) fn contexts_changed(&mut self) {
         let p = self.pstate;
         let pan = if p.pan == 1 { PanState::On } else { PanState::Off };
@@ -63,12 +63,14 @@ impl Pe {
         // UAO makes LDTR and STTR use the current level's permissions.
         let unprivileged = if p.uao == 1 { privilege } else { MmuPrivilege::El0 };
         loop {
-            self.contexts = self.context_table.pair(&mut self.fast, &self.stage1, privilege, pan);
+            let tags = self.tag_checks(Privilege::Current);
+            self.contexts = self.context_table.pair_with_tags(&mut self.fast, &self.stage1, privilege, pan, tags);
             let generation = self.context_table.generation();
             self.contexts_unprivileged = if unprivileged == privilege {
                 self.contexts
             } else {
-                self.context_table.pair(&mut self.fast, &self.stage1, unprivileged, PanState::Off)
+                let (off, tags) = (PanState::Off, self.tag_checks(Privilege::Unprivileged));
+                self.context_table.pair_with_tags(&mut self.fast, &self.stage1, unprivileged, off, tags)
             };
             // Ids may have run out in between, which voids the first pair.
             if self.context_table.generation() == generation {
@@ -82,7 +84,7 @@ impl Pe {
         self.contexts_fetch = if p.il == 1 { CtxPair::NEVER } else { self.contexts };
     }
 
-    /// The exception level, PAN, UAO, IL, SCTLR or CPACR changed.
+    /// The exception level, PAN, UAO, IL, TCO, SCTLR or CPACR changed.
     pub(crate) fn context_changed(&mut self) {
         self.contexts_changed();
         let p = self.pstate;

@@ -10,6 +10,7 @@ use sem::Insn;
 use crate::pe::Pe;
 use crate::pstate::Pstate;
 use crate::stop::{Exit, Stop, ToolError};
+use crate::tags::TAG_CONTROLS;
 
 /// `FPCR` bits that exist without further features: AHP, DN, FZ, RMode.
 const FPCR_BASE: u64 = 0x07c0_0000;
@@ -147,7 +148,11 @@ impl Pe {
                 }
             }
             Reg::SCTLR_EL1 | Reg::TCR_EL1 | Reg::MAIR_EL1 | Reg::TCR2_EL1 => {
-                if self.store_masked(reg, value) != 0 {
+                let changed = self.store_masked(reg, value);
+                if reg == Reg::SCTLR_EL1 && changed & !TAG_CONTROLS == 0 {
+                    // Kernels write these on a switch of processes.
+                    self.context_changed();
+                } else if changed != 0 {
                     self.translation_rules_changed();
                 }
             }
@@ -279,5 +284,7 @@ fn is_plain(reg: Reg) -> bool {
                 | Reg::MPIDR_EL1
                 | Reg::ERRSELR_EL1
                 | Reg::SCXTNUM_EL0
+                | Reg::TFSR_EL1
+                | Reg::TFSRE0_EL1
         )
 }

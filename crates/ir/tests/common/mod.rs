@@ -1,6 +1,6 @@
 //! A guest state for tests: registers, and a record of all that goes beyond them.
 
-use ir::{Access, AtomicOp, BranchKind, FpEnv, Pure, State};
+use ir::{Access, AtomicOp, BranchKind, FpEnv, Pure, State, TagOp};
 
 /// Mixes a number well (SplitMix64's finaliser).
 pub fn mix(n: u64) -> u64 {
@@ -111,6 +111,10 @@ impl State<u32> for Recorder {
     ) -> Result<(u64, u64), Stop> {
         let both = self.access(("compare_swap_pair", expected, new), address, access)?;
         Ok((both / 3, both))
+    }
+
+    fn tags(&mut self, op: TagOp, address: u64, value: u64) -> Result<u64, Stop> {
+        self.access((op, value), address, Access::plain(0))
     }
 
     fn check_sp_alignment(&mut self) -> Result<(), Stop> {

@@ -2,8 +2,9 @@
 
 use super::crc32::{CRC32, CRC32C, crc};
 use super::operand::rotate;
+use super::tags::{logical_tag, with_tag};
 use crate::insn::Insn;
-use crate::machine::{Done, Machine};
+use crate::machine::{Done, Machine, TagOp};
 use crate::spec::{not_done, plain};
 use crate::word::Word;
 
@@ -24,11 +25,11 @@ crate::encodings! {
     UMAX_32_dp_2src     "00011010110 mmmmm 011001 nnnnn ddddd" FEAT_CSSC next plain => umax::<M, 32>;
     SMIN_32_dp_2src     "00011010110 mmmmm 011010 nnnnn ddddd" FEAT_CSSC next plain => smin::<M, 32>;
     UMIN_32_dp_2src     "00011010110 mmmmm 011011 nnnnn ddddd" FEAT_CSSC next plain => umin::<M, 32>;
-    SUBP_64S_dp_2src    "10011010110 mmmmm 000000 nnnnn ddddd" FEAT_MTE next plain => not_done;
+    SUBP_64S_dp_2src    "10011010110 mmmmm 000000 nnnnn ddddd" FEAT_MTE next plain => subp;
     UDIV_64_dp_2src     "10011010110 mmmmm 000010 nnnnn ddddd" - next plain => udiv::<M, 64>;
     SDIV_64_dp_2src     "10011010110 mmmmm 000011 nnnnn ddddd" - next plain => sdiv::<M, 64>;
-    IRG_64I_dp_2src     "10011010110 mmmmm 000100 nnnnn ddddd" FEAT_MTE next plain => not_done;
-    GMI_64G_dp_2src     "10011010110 mmmmm 000101 nnnnn ddddd" FEAT_MTE next plain => not_done;
+    IRG_64I_dp_2src     "10011010110 mmmmm 000100 nnnnn ddddd" FEAT_MTE next plain => irg;
+    GMI_64G_dp_2src     "10011010110 mmmmm 000101 nnnnn ddddd" FEAT_MTE next plain => gmi;
     LSLV_64_dp_2src     "10011010110 mmmmm 001000 nnnnn ddddd" - next plain => lslv::<M, 64>;
     LSRV_64_dp_2src     "10011010110 mmmmm 001001 nnnnn ddddd" - next plain => lsrv::<M, 64>;
     ASRV_64_dp_2src     "10011010110 mmmmm 001010 nnnnn ddddd" - next plain => asrv::<M, 64>;
@@ -40,7 +41,7 @@ crate::encodings! {
     UMAX_64_dp_2src     "10011010110 mmmmm 011001 nnnnn ddddd" FEAT_CSSC next plain => umax::<M, 64>;
     SMIN_64_dp_2src     "10011010110 mmmmm 011010 nnnnn ddddd" FEAT_CSSC next plain => smin::<M, 64>;
     UMIN_64_dp_2src     "10011010110 mmmmm 011011 nnnnn ddddd" FEAT_CSSC next plain => umin::<M, 64>;
-    SUBPS_64S_dp_2src   "10111010110 mmmmm 000000 nnnnn ddddd" FEAT_MTE next plain => not_done;
+    SUBPS_64S_dp_2src   "10111010110 mmmmm 000000 nnnnn ddddd" FEAT_MTE next plain => subps;
 }
 
 fn udiv<M: Machine, const BITS: u32>(m: &mut M, i: Insn) -> Done<M> {
@@ -126,5 +127,36 @@ fn umax<M: Machine, const BITS: u32>(m: &mut M, i: Insn) -> Done<M> {
 fn umin<M: Machine, const BITS: u32>(m: &mut M, i: Insn) -> Done<M> {
     let (a, b) = unsigned::<M, BITS>(m, i);
     m.set_x(i.rd(), a.is_ult(b).select(a, b));
+    Ok(())
+}
+
+/// Rd := Rn - Rm, both as 56-bit signed numbers.
+fn subp<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
+    let (a, b) = (m.x_or_sp(i.rn()).sext(56), m.x_or_sp(i.rm()).sext(56));
+    m.set_x(i.rd(), a - b);
+    Ok(())
+}
+
+fn subps<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
+    let (a, b) = (m.x_or_sp(i.rn()).sext(56), m.x_or_sp(i.rm()).sext(56));
+    let (result, flags) = m.add_with_carry(64, a, !b, M::Word::from(1));
+    m.set_x(i.rd(), result);
+    m.set_nzcv(flags);
+    Ok(())
+}
+
+/// Rd := Rn with a random logical tag that Rm does not exclude.
+fn irg<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
+    let (base, exclude) = (m.x_or_sp(i.rn()), m.x(i.rm()).zext(16));
+    let tag = m.tags(TagOp::Random, base, exclude)?;
+    m.set_x_or_sp(i.rd(), with_tag::<M>(base, tag));
+    Ok(())
+}
+
+/// Rd := Rm with the bit set that excludes Rn's logical tag.
+fn gmi<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
+    let tag = logical_tag::<M>(m.x_or_sp(i.rn()));
+    let mask = m.x(i.rm()) | M::Word::from(1).shl(tag);
+    m.set_x(i.rd(), mask);
     Ok(())
 }

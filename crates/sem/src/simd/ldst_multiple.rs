@@ -3,8 +3,9 @@
 //! Memory is read and written 16 bytes at a time with the element's size as the unit of alignment, and the elements
 //! are sorted between registers afterwards, by the same functions as UZP and ZIP.
 
+use crate::base::address::{Base as _, XnOrSp};
 use crate::insn::Insn;
-use crate::machine::{Access, Done, FpEnv, Machine};
+use crate::machine::{Access, Done, FpEnv, Machine, TagCheck};
 use crate::simd::constant;
 use crate::simd::lanes::Lane;
 use crate::simd::pures::Sizes;
@@ -71,20 +72,26 @@ pub(super) fn post_index<M: Machine>(m: &mut M, i: Insn, base: M::Word, bytes: u
     }
 }
 
-/// 8 bytes in elements of 1 << `log2` bytes.
-fn load_half<M: Machine>(m: &mut M, address: M::Word, log2: u32) -> Result<M::Word, M::Stop> {
-    let mut value = m.load(address, Access::plain(log2))?;
-    for at in (1 << log2..8).step_by(1 << log2) {
-        let element = m.load(address + M::Word::from(at), Access::plain(log2))?;
+/// Accesses relative to SP are not checked against allocation tags, unless it is written back.
+#[inline(always)]
+pub(super) fn tags(i: Insn) -> TagCheck {
+    if i.bit(23) == 1 { TagCheck::Checked } else { XnOrSp::tags(i.rn()) }
+}
+
+/// 8 bytes in elements of `access`'s size.
+fn load_half<M: Machine>(m: &mut M, address: M::Word, access: Access) -> Result<M::Word, M::Stop> {
+    let mut value = m.load(address, access)?;
+    for at in (1 << access.log2..8).step_by(1 << access.log2) {
+        let element = m.load(address + M::Word::from(at), access)?;
         value = value | element.shl(M::Word::from(at * 8));
     }
     Ok(value)
 }
 
-/// Stores 8 bytes in elements of 1 << `log2` bytes.
-fn store_half<M: Machine>(m: &mut M, address: M::Word, log2: u32, value: M::Word) -> Done<M> {
-    for at in (0..8).step_by(1 << log2) {
-        m.store(address + M::Word::from(at), value.lshr(M::Word::from(at * 8)), Access::plain(log2))?;
+/// Stores 8 bytes in elements of `access`'s size.
+fn store_half<M: Machine>(m: &mut M, address: M::Word, value: M::Word, access: Access) -> Done<M> {
+    for at in (0..8).step_by(1 << access.log2) {
+        m.store(address + M::Word::from(at), value.lshr(M::Word::from(at * 8)), access)?;
     }
     Ok(())
 }
@@ -95,14 +102,15 @@ fn load<M: Machine, const STRUCTURE: usize, const REGS: usize>(m: &mut M, i: Ins
         m.check_sp_alignment()?;
     }
     let (base, log2, whole) = (m.x_or_sp(i.rn()), i.bits(11, 10), i.bit(30) == 1);
+    let access = Access::plain(log2).tagged(tags(i));
     let bytes = if whole { 16 * REGS as u64 } else { 8 * REGS as u64 };
     let mut memory = [constant::<M>(0); 4];
     for (at, quad) in (0..bytes).step_by(16).zip(&mut memory) {
         let address = base + M::Word::from(at);
         *quad = if at + 16 <= bytes {
-            m.load_quad(address, Access::plain(log2))?
+            m.load_quad(address, access)?
         } else {
-            M::Quad::from_lo(load_half(m, address, log2)?)
+            M::Quad::from_lo(load_half(m, address, access)?)
         };
     }
     let regs = if STRUCTURE > 1 {
@@ -126,6 +134,7 @@ fn store<M: Machine, const STRUCTURE: usize, const REGS: usize>(m: &mut M, i: In
         m.check_sp_alignment()?;
     }
     let (base, log2, whole) = (m.x_or_sp(i.rn()), i.bits(11, 10), i.bit(30) == 1);
+    let access = Access::plain(log2).tagged(tags(i));
     let mut regs = [constant::<M>(0); 4];
     for (n, reg) in (i.rt()..).zip(&mut regs[..REGS]) {
         *reg = m.q(n % 32);
@@ -143,9 +152,9 @@ fn store<M: Machine, const STRUCTURE: usize, const REGS: usize>(m: &mut M, i: In
     for (at, quad) in (0..bytes).step_by(16).zip(memory) {
         let address = base + M::Word::from(at);
         if at + 16 <= bytes {
-            m.store_quad(address, quad, Access::plain(log2))?;
+            m.store_quad(address, quad, access)?;
         } else {
-            store_half(m, address, log2, quad.lo())?;
+            store_half(m, address, quad.lo(), access)?;
         }
     }
     post_index(m, i, base, bytes as u32);

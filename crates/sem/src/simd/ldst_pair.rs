@@ -1,7 +1,8 @@
 //! Loads and stores of pairs of SIMD&FP registers. DDI 0487 C4.1 "Load/store register pair" and "no-allocate pair".
 
+use crate::base::address::{Base as _, XnOrSp};
 use crate::insn::Insn;
-use crate::machine::{Access, Done, Machine};
+use crate::machine::{Access, Done, Machine, TagCheck};
 use crate::spec::plain;
 use crate::word::Quad;
 
@@ -48,6 +49,12 @@ fn address<M: Machine>(m: &mut M, i: Insn, mode: u32, log2: u32) -> (M::Word, Op
     }
 }
 
+/// Accesses relative to SP are not checked against allocation tags, unless it is written back.
+#[inline(always)]
+fn tags(i: Insn, mode: u32) -> TagCheck {
+    if mode == OFFSET { XnOrSp::tags(i.rn()) } else { TagCheck::Checked }
+}
+
 /// LDP of the same register twice is CONSTRAINED UNPREDICTABLE; of the permitted outcomes we take the load that
 /// leaves the second element in the register.
 fn load<M: Machine, const MODE: u32, const LOG2: u32>(m: &mut M, i: Insn) -> Done<M> {
@@ -57,7 +64,7 @@ fn load<M: Machine, const MODE: u32, const LOG2: u32>(m: &mut M, i: Insn) -> Don
     }
     let (first, base) = address(m, i, MODE, LOG2);
     let second = first + M::Word::from(1 << LOG2);
-    let access = Access::plain(LOG2);
+    let access = Access::plain(LOG2).tagged(tags(i, MODE));
     let (a, b) = if LOG2 == 4 {
         (m.load_quad(first, access)?, m.load_quad(second, access)?)
     } else {
@@ -78,7 +85,7 @@ fn store<M: Machine, const MODE: u32, const LOG2: u32>(m: &mut M, i: Insn) -> Do
     }
     let (first, base) = address(m, i, MODE, LOG2);
     let second = first + M::Word::from(1 << LOG2);
-    let access = Access::plain(LOG2);
+    let access = Access::plain(LOG2).tagged(tags(i, MODE));
     let (a, b) = (m.q(i.rt()), m.q(i.rt2()));
     if LOG2 == 4 {
         m.store_quad(first, a, access)?;

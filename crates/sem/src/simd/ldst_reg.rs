@@ -1,8 +1,9 @@
 //! Loads and stores of one SIMD&FP register: unsigned offset, unscaled, post- and pre-indexed, register offset,
 //! literal, and FEAT_LRCPC3's ordered ones. DDI 0487 C4.1 "Loads and Stores".
 
+use crate::base::address::{Base as _, XnOrSp};
 use crate::insn::Insn;
-use crate::machine::{Access, Done, Machine, Order};
+use crate::machine::{Access, Done, Machine, Order, TagCheck};
 use crate::spec::plain;
 use crate::word::{Quad, Word};
 
@@ -78,6 +79,11 @@ crate::encodings! {
 trait Mode {
     /// The address, and the base register's new value where it is written back.
     fn address<M: Machine>(m: &mut M, i: Insn, log2: u32) -> (M::Word, Option<M::Word>);
+    /// Is the access checked against allocation tags?
+    #[inline(always)]
+    fn tags(_: Insn) -> TagCheck {
+        TagCheck::Checked
+    }
 }
 
 struct Offset;
@@ -87,12 +93,18 @@ struct PreIndex;
 struct Register;
 
 impl Mode for Offset {
+    fn tags(i: Insn) -> TagCheck {
+        XnOrSp::tags(i.rn())
+    }
     fn address<M: Machine>(m: &mut M, i: Insn, log2: u32) -> (M::Word, Option<M::Word>) {
         (m.x_or_sp(i.rn()) + M::Word::from(u64::from(i.bits(21, 10)) << log2), None)
     }
 }
 
 impl Mode for Unscaled {
+    fn tags(i: Insn) -> TagCheck {
+        XnOrSp::tags(i.rn())
+    }
     fn address<M: Machine>(m: &mut M, i: Insn, _: u32) -> (M::Word, Option<M::Word>) {
         (m.x_or_sp(i.rn()) + M::Word::from(i.signed(20, 12) as u64), None)
     }
@@ -130,18 +142,16 @@ fn extend(word: u32) -> Option<u64> {
     (word >> 14 & 1 == 1).then_some(0)
 }
 
-/// Reads a register's worth of 1 << `log2` bytes.
+/// Reads a register's worth of 1 to 16 bytes.
 #[inline(always)]
-fn read<M: Machine>(m: &mut M, address: M::Word, log2: u32, order: Order) -> Result<M::Quad, M::Stop> {
-    let access = Access::ordered(log2, order);
-    if log2 == 4 { m.load_quad(address, access) } else { Ok(M::Quad::from_lo(m.load(address, access)?)) }
+fn read<M: Machine>(m: &mut M, address: M::Word, access: Access) -> Result<M::Quad, M::Stop> {
+    if access.log2 == 4 { m.load_quad(address, access) } else { Ok(M::Quad::from_lo(m.load(address, access)?)) }
 }
 
-/// Writes the low 1 << `log2` bytes of a register.
+/// Writes the low 1 to 16 bytes of a register.
 #[inline(always)]
-fn write<M: Machine>(m: &mut M, address: M::Word, log2: u32, order: Order, value: M::Quad) -> Done<M> {
-    let access = Access::ordered(log2, order);
-    if log2 == 4 { m.store_quad(address, value, access) } else { m.store(address, value.lo(), access) }
+fn write<M: Machine>(m: &mut M, address: M::Word, value: M::Quad, access: Access) -> Done<M> {
+    if access.log2 == 4 { m.store_quad(address, value, access) } else { m.store(address, value.lo(), access) }
 }
 
 fn load<M: Machine, A: Mode, const LOG2: u32>(m: &mut M, i: Insn) -> Done<M> {
@@ -150,7 +160,7 @@ fn load<M: Machine, A: Mode, const LOG2: u32>(m: &mut M, i: Insn) -> Done<M> {
         m.check_sp_alignment()?;
     }
     let (address, base) = A::address(m, i, LOG2);
-    let value = read(m, address, LOG2, Order::Plain)?;
+    let value = read(m, address, Access::plain(LOG2).tagged(A::tags(i)))?;
     m.set_q(i.rt(), value);
     if let Some(base) = base {
         m.set_x_or_sp(i.rn(), base);
@@ -165,7 +175,7 @@ fn store<M: Machine, A: Mode, const LOG2: u32>(m: &mut M, i: Insn) -> Done<M> {
     }
     let (address, base) = A::address(m, i, LOG2);
     let value = m.q(i.rt());
-    write(m, address, LOG2, Order::Plain, value)?;
+    write(m, address, value, Access::plain(LOG2).tagged(A::tags(i)))?;
     if let Some(base) = base {
         m.set_x_or_sp(i.rn(), base);
     }
@@ -175,7 +185,7 @@ fn store<M: Machine, A: Mode, const LOG2: u32>(m: &mut M, i: Insn) -> Done<M> {
 fn literal<M: Machine, const LOG2: u32>(m: &mut M, i: Insn) -> Done<M> {
     m.check_fp()?;
     let address = m.pc(i) + M::Word::from((i.signed(23, 5) * 4) as u64);
-    let value = read(m, address, LOG2, Order::Plain)?;
+    let value = read(m, address, Access::plain(LOG2).tagged(TagCheck::Unchecked))?;
     m.set_q(i.rt(), value);
     Ok(())
 }
@@ -186,7 +196,7 @@ fn ordered_load<M: Machine, const LOG2: u32>(m: &mut M, i: Insn) -> Done<M> {
         m.check_sp_alignment()?;
     }
     let (address, _) = Unscaled::address(m, i, LOG2);
-    let value = read(m, address, LOG2, Order::AcquirePc)?;
+    let value = read(m, address, Access::ordered(LOG2, Order::AcquirePc).tagged(Unscaled::tags(i)))?;
     m.set_q(i.rt(), value);
     Ok(())
 }
@@ -198,5 +208,5 @@ fn ordered_store<M: Machine, const LOG2: u32>(m: &mut M, i: Insn) -> Done<M> {
     }
     let (address, _) = Unscaled::address(m, i, LOG2);
     let value = m.q(i.rt());
-    write(m, address, LOG2, Order::Release, value)
+    write(m, address, value, Access::ordered(LOG2, Order::Release).tagged(Unscaled::tags(i)))
 }

@@ -3,7 +3,7 @@
 
 use crate::insn::Insn;
 use crate::machine::{Access, Done, Machine, Order};
-use crate::simd::ldst_multiple::post_index;
+use crate::simd::ldst_multiple::{post_index, tags};
 use crate::simd::{element, replicate, with_element};
 use crate::spec::plain;
 use crate::word::Quad;
@@ -135,7 +135,7 @@ fn load<M: Machine, const REGS: usize, const LOG2: u32>(m: &mut M, i: Insn) -> D
     let base = m.x_or_sp(i.rn());
     let mut values = [M::Word::from(0); REGS];
     for (r, value) in values.iter_mut().enumerate() {
-        *value = m.load(base + M::Word::from((r as u64) << LOG2), Access::plain(LOG2))?;
+        *value = m.load(base + M::Word::from((r as u64) << LOG2), Access::plain(LOG2).tagged(tags(i)))?;
     }
     for (n, value) in (i.rt()..).zip(values) {
         let old = m.q(n % 32);
@@ -153,7 +153,7 @@ fn store<M: Machine, const REGS: usize, const LOG2: u32>(m: &mut M, i: Insn) -> 
     let base = m.x_or_sp(i.rn());
     for r in 0..REGS as u32 {
         let value = element(m.q((i.rt() + r) % 32), LOG2, index(i, LOG2));
-        m.store(base + M::Word::from(u64::from(r << LOG2)), value, Access::plain(LOG2))?;
+        m.store(base + M::Word::from(u64::from(r << LOG2)), value, Access::plain(LOG2).tagged(tags(i)))?;
     }
     post_index(m, i, base, (REGS as u32) << LOG2);
     Ok(())
@@ -167,7 +167,7 @@ fn load_replicate<M: Machine, const REGS: usize>(m: &mut M, i: Insn) -> Done<M> 
     let (base, log2) = (m.x_or_sp(i.rn()), i.bits(11, 10));
     let mut values = [M::Word::from(0); REGS];
     for (r, value) in values.iter_mut().enumerate() {
-        *value = m.load(base + M::Word::from((r as u64) << log2), Access::plain(log2))?;
+        *value = m.load(base + M::Word::from((r as u64) << log2), Access::plain(log2).tagged(tags(i)))?;
     }
     for (n, value) in (i.rt()..).zip(values) {
         let half = replicate(8 << log2, value);
@@ -184,7 +184,7 @@ fn load_ordered<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
         m.check_sp_alignment()?;
     }
     let base = m.x_or_sp(i.rn());
-    let value = m.load(base, Access::ordered(3, Order::AcquirePc))?;
+    let value = m.load(base, Access::ordered(3, Order::AcquirePc).tagged(tags(i)))?;
     let old = m.q(i.rt());
     m.set_q(i.rt(), with_element(old, 3, i.bit(30), value));
     Ok(())
@@ -197,5 +197,5 @@ fn store_ordered<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
     }
     let base = m.x_or_sp(i.rn());
     let value = element(m.q(i.rt()), 3, i.bit(30));
-    m.store(base, value, Access::ordered(3, Order::Release))
+    m.store(base, value, Access::ordered(3, Order::Release).tagged(tags(i)))
 }

@@ -3,13 +3,15 @@
 use core::marker::PhantomData;
 
 use crate::insn::{Insn, Reg};
-use crate::machine::Machine;
+use crate::machine::{Machine, TagCheck};
 use crate::word::Word;
 
 /// The base register's kind.
 pub trait Base {
     /// The base.
     fn read<M: Machine>(m: &mut M, n: Reg) -> Result<M::Word, M::Stop>;
+    /// Are accesses at an immediate offset from it checked against allocation tags (SetTagCheckedInstruction)?
+    fn tags(n: Reg) -> TagCheck;
     /// Writes the base back.
     fn write<M: Machine>(m: &mut M, n: Reg, value: M::Word);
 }
@@ -23,6 +25,10 @@ pub struct XnOrSp;
 
 impl Base for Xn {
     #[inline(always)]
+    fn tags(_: Reg) -> TagCheck {
+        TagCheck::Checked
+    }
+    #[inline(always)]
     fn read<M: Machine>(m: &mut M, n: Reg) -> Result<M::Word, M::Stop> {
         Ok(m.x(n))
     }
@@ -33,6 +39,10 @@ impl Base for Xn {
 }
 
 impl Base for Sp {
+    #[inline(always)]
+    fn tags(_: Reg) -> TagCheck {
+        TagCheck::Unchecked
+    }
     #[inline(always)]
     fn read<M: Machine>(m: &mut M, _: Reg) -> Result<M::Word, M::Stop> {
         m.check_sp_alignment()?;
@@ -45,6 +55,10 @@ impl Base for Sp {
 }
 
 impl Base for XnOrSp {
+    #[inline(always)]
+    fn tags(n: Reg) -> TagCheck {
+        if n == 31 { TagCheck::Unchecked } else { TagCheck::Checked }
+    }
     #[inline(always)]
     fn read<M: Machine>(m: &mut M, n: Reg) -> Result<M::Word, M::Stop> {
         if n == 31 { Sp::read(m, n) } else { Xn::read(m, n) }
@@ -59,6 +73,12 @@ impl Base for XnOrSp {
 pub trait Addressing {
     /// The address of the access, and the base's new value (arbitrary where the mode writes none).
     fn address<M: Machine>(m: &mut M, i: Insn) -> Result<(M::Word, M::Word), M::Stop>;
+    /// Is the access checked against allocation tags? It is where the address depends on more than SP or PC and an
+    /// immediate, and where the base is written back.
+    #[inline(always)]
+    fn tags(_: Insn) -> TagCheck {
+        TagCheck::Checked
+    }
     /// Writes the base's new value where the mode does so. After the access, for a fault leaves the base as it was.
     #[inline(always)]
     fn write_back<M: Machine>(_: &mut M, _: Insn, _: M::Word) {}
@@ -82,6 +102,10 @@ pub struct IndexedSxtw;
 pub struct IndexedAny;
 
 impl<B: Base> Addressing for Offset<B> {
+    #[inline(always)]
+    fn tags(i: Insn) -> TagCheck {
+        B::tags(i.rn())
+    }
     #[inline(always)]
     fn address<M: Machine>(m: &mut M, i: Insn) -> Result<(M::Word, M::Word), M::Stop> {
         let base = B::read(m, i.rn())?;
@@ -114,6 +138,10 @@ impl<B: Base> Addressing for PostIndex<B> {
 }
 
 impl Addressing for Literal {
+    #[inline(always)]
+    fn tags(_: Insn) -> TagCheck {
+        TagCheck::Unchecked
+    }
     #[inline(always)]
     fn address<M: Machine>(m: &mut M, i: Insn) -> Result<(M::Word, M::Word), M::Stop> {
         let address = m.pc(i) + M::Word::from(i.imm);

@@ -159,7 +159,7 @@ crate::encodings! {
 fn atomic<M: Machine, K: Kind, const LOG2: u32>(m: &mut M, i: Insn, op: AtomicOp) -> Done<M> {
     let address = XnOrSp::read(m, i.rn())?;
     let operand = m.x(i.rs()).zext(8 << LOG2);
-    let old = m.atomic(op, address, operand, access::<K>(LOG2))?;
+    let old = m.atomic(op, address, operand, access::<K>(LOG2, XnOrSp::tags(i.rn())))?;
     m.set_x(i.rt(), old);
     Ok(())
 }

@@ -38,7 +38,7 @@ crate::encodings! {
 fn cas<M: Machine, K: Kind, const LOG2: u32>(m: &mut M, i: Insn) -> Done<M> {
     let address = XnOrSp::read(m, i.rn())?;
     let (expected, new) = (m.x(i.rs()), m.x(i.rt()));
-    let old = m.compare_swap(address, expected, new, access::<K>(LOG2))?;
+    let old = m.compare_swap(address, expected, new, access::<K>(LOG2, XnOrSp::tags(i.rn())))?;
     m.set_x(i.rs(), old);
     Ok(())
 }
@@ -47,7 +47,7 @@ fn casp<M: Machine, K: Kind, const LOG2: u32>(m: &mut M, i: Insn) -> Done<M> {
     let address = XnOrSp::read(m, i.rn())?;
     let expected = (m.x(i.rs()), m.x(i.rs() + 1));
     let new = (m.x(i.rt()), m.x(i.rt() + 1));
-    let (first, second) = m.compare_swap_pair(address, expected, new, access::<K>(LOG2))?;
+    let (first, second) = m.compare_swap_pair(address, expected, new, access::<K>(LOG2, XnOrSp::tags(i.rn())))?;
     m.set_x(i.rs(), first);
     m.set_x(i.rs() + 1, second);
     Ok(())

@@ -38,14 +38,14 @@ crate::encodings! {
 
 fn load_exclusive<M: Machine, K: Kind, const LOG2: u32>(m: &mut M, i: Insn) -> Done<M> {
     let address = XnOrSp::read(m, i.rn())?;
-    let value = m.load_exclusive(address, access::<K>(LOG2))?;
+    let value = m.load_exclusive(address, access::<K>(LOG2, XnOrSp::tags(i.rn())))?;
     m.set_x(i.rt(), value);
     Ok(())
 }
 
 fn load_exclusive_pair<M: Machine, K: Kind, const LOG2: u32>(m: &mut M, i: Insn) -> Done<M> {
     let address = XnOrSp::read(m, i.rn())?;
-    let (first, second) = m.load_exclusive_pair(address, access::<K>(LOG2))?;
+    let (first, second) = m.load_exclusive_pair(address, access::<K>(LOG2, XnOrSp::tags(i.rn())))?;
     m.set_x(i.rt(), first);
     m.set_x(i.rt2(), second);
     Ok(())
@@ -54,7 +54,7 @@ fn load_exclusive_pair<M: Machine, K: Kind, const LOG2: u32>(m: &mut M, i: Insn)
 fn store_exclusive<M: Machine, K: Kind, const LOG2: u32>(m: &mut M, i: Insn) -> Done<M> {
     let address = XnOrSp::read(m, i.rn())?;
     let value = m.x(i.rt());
-    let status = m.store_exclusive(address, value, access::<K>(LOG2))?;
+    let status = m.store_exclusive(address, value, access::<K>(LOG2, XnOrSp::tags(i.rn())))?;
     m.set_x(i.rs(), status);
     Ok(())
 }
@@ -62,7 +62,7 @@ fn store_exclusive<M: Machine, K: Kind, const LOG2: u32>(m: &mut M, i: Insn) -> 
 fn store_exclusive_pair<M: Machine, K: Kind, const LOG2: u32>(m: &mut M, i: Insn) -> Done<M> {
     let address = XnOrSp::read(m, i.rn())?;
     let values = (m.x(i.rt()), m.x(i.rt2()));
-    let status = m.store_exclusive_pair(address, values, access::<K>(LOG2))?;
+    let status = m.store_exclusive_pair(address, values, access::<K>(LOG2, XnOrSp::tags(i.rn())))?;
     m.set_x(i.rs(), status);
     Ok(())
 }

@@ -34,8 +34,8 @@ fn down<const LOG2: u32>(_: u32) -> Option<u64> {
 /// LDIAPP. Its Rt2 is at \[20:16\].
 fn load_pair<M: Machine, A: Addressing, const LOG2: u32>(m: &mut M, i: Insn) -> Done<M> {
     let (address, base) = A::address(m, i)?;
-    let first = m.load(address, access::<AcquirePc>(LOG2))?;
-    let second = m.load(address + M::Word::from(1 << LOG2), access::<AcquirePc>(LOG2))?;
+    let first = m.load(address, access::<AcquirePc>(LOG2, A::tags(i)))?;
+    let second = m.load(address + M::Word::from(1 << LOG2), access::<AcquirePc>(LOG2, A::tags(i)))?;
     A::write_back(m, i, base);
     m.set_x(i.rt(), first);
     m.set_x(i.bits(20, 16), second);
@@ -46,8 +46,8 @@ fn load_pair<M: Machine, A: Addressing, const LOG2: u32>(m: &mut M, i: Insn) -> 
 fn store_pair<M: Machine, A: Addressing, const LOG2: u32>(m: &mut M, i: Insn) -> Done<M> {
     let (address, base) = A::address(m, i)?;
     let (first, second) = (m.x(i.rt()), m.x(i.bits(20, 16)));
-    m.store(address, first, access::<Release>(LOG2))?;
-    m.store(address + M::Word::from(1 << LOG2), second, access::<Release>(LOG2))?;
+    m.store(address, first, access::<Release>(LOG2, A::tags(i)))?;
+    m.store(address + M::Word::from(1 << LOG2), second, access::<Release>(LOG2, A::tags(i)))?;
     A::write_back(m, i, base);
     Ok(())
 }

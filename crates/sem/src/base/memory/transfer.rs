@@ -6,7 +6,7 @@
 
 use super::address::Addressing;
 use crate::insn::Insn;
-use crate::machine::{Access, Done, Machine, Order, Privilege};
+use crate::machine::{Access, Done, Machine, Order, Privilege, TagCheck};
 use crate::word::Word;
 
 /// The kind of an access.
@@ -53,14 +53,14 @@ impl Kind for Limited {
 }
 
 /// An access of kind `K` and 1 << `log2` bytes.
-pub(super) const fn access<K: Kind>(log2: u32) -> Access {
-    Access { log2, order: K::ORDER, privilege: K::PRIVILEGE }
+pub(super) const fn access<K: Kind>(log2: u32, tags: TagCheck) -> Access {
+    Access { log2, order: K::ORDER, privilege: K::PRIVILEGE, tags }
 }
 
 /// Rt := the element, zero-extended.
 pub(super) fn load<M: Machine, A: Addressing, K: Kind, const LOG2: u32>(m: &mut M, i: Insn) -> Done<M> {
     let (address, base) = A::address(m, i)?;
-    let value = m.load(address, access::<K>(LOG2))?;
+    let value = m.load(address, access::<K>(LOG2, A::tags(i)))?;
     A::write_back(m, i, base);
     m.set_x(i.rt(), value);
     Ok(())
@@ -72,7 +72,7 @@ pub(super) fn load_signed<M: Machine, A: Addressing, K: Kind, const LOG2: u32, c
     i: Insn,
 ) -> Done<M> {
     let (address, base) = A::address(m, i)?;
-    let value = m.load(address, access::<K>(LOG2))?.sext(8 << LOG2).zext(BITS);
+    let value = m.load(address, access::<K>(LOG2, A::tags(i)))?.sext(8 << LOG2).zext(BITS);
     A::write_back(m, i, base);
     m.set_x(i.rt(), value);
     Ok(())
@@ -82,7 +82,7 @@ pub(super) fn load_signed<M: Machine, A: Addressing, K: Kind, const LOG2: u32, c
 pub(super) fn store<M: Machine, A: Addressing, K: Kind, const LOG2: u32>(m: &mut M, i: Insn) -> Done<M> {
     let (address, base) = A::address(m, i)?;
     let value = m.x(i.rt());
-    m.store(address, value, access::<K>(LOG2))?;
+    m.store(address, value, access::<K>(LOG2, A::tags(i)))?;
     A::write_back(m, i, base);
     Ok(())
 }
@@ -90,7 +90,7 @@ pub(super) fn store<M: Machine, A: Addressing, K: Kind, const LOG2: u32>(m: &mut
 /// Rt, Rt2 := the two elements, zero-extended.
 pub(super) fn load_pair<M: Machine, A: Addressing, const LOG2: u32>(m: &mut M, i: Insn) -> Done<M> {
     let (address, base) = A::address(m, i)?;
-    let (first, second) = elements(m, address, LOG2)?;
+    let (first, second) = elements(m, address, Access::plain(LOG2).tagged(A::tags(i)))?;
     A::write_back(m, i, base);
     m.set_x(i.rt(), first);
     m.set_x(i.rt2(), second);
@@ -100,7 +100,7 @@ pub(super) fn load_pair<M: Machine, A: Addressing, const LOG2: u32>(m: &mut M, i
 /// LDPSW: Rt, Rt2 := the two words, sign-extended.
 pub(super) fn load_pair_signed<M: Machine, A: Addressing>(m: &mut M, i: Insn) -> Done<M> {
     let (address, base) = A::address(m, i)?;
-    let (first, second) = elements(m, address, 2)?;
+    let (first, second) = elements(m, address, Access::plain(2).tagged(A::tags(i)))?;
     A::write_back(m, i, base);
     m.set_x(i.rt(), first.sext(32));
     m.set_x(i.rt2(), second.sext(32));
@@ -111,17 +111,18 @@ pub(super) fn load_pair_signed<M: Machine, A: Addressing>(m: &mut M, i: Insn) ->
 pub(super) fn store_pair<M: Machine, A: Addressing, const LOG2: u32>(m: &mut M, i: Insn) -> Done<M> {
     let (address, base) = A::address(m, i)?;
     let (first, second) = (m.x(i.rt()), m.x(i.rt2()));
-    m.store(address, first, Access::plain(LOG2))?;
-    m.store(address + M::Word::from(1 << LOG2), second, Access::plain(LOG2))?;
+    let access = Access::plain(LOG2).tagged(A::tags(i));
+    m.store(address, first, access)?;
+    m.store(address + M::Word::from(1 << LOG2), second, access)?;
     A::write_back(m, i, base);
     Ok(())
 }
 
 /// The element at `address` and the one above.
 #[inline(always)]
-fn elements<M: Machine>(m: &mut M, address: M::Word, log2: u32) -> Result<(M::Word, M::Word), M::Stop> {
-    let first = m.load(address, Access::plain(log2))?;
-    let second = m.load(address + M::Word::from(1 << log2), Access::plain(log2))?;
+fn elements<M: Machine>(m: &mut M, address: M::Word, access: Access) -> Result<(M::Word, M::Word), M::Stop> {
+    let first = m.load(address, access)?;
+    let second = m.load(address + M::Word::from(1 << access.log2), access)?;
     Ok((first, second))
 }
 
