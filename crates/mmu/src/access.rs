@@ -68,6 +68,22 @@ impl Access {
         Self { pan, ..self }
     }
 
+    /// The rights that it needs.
+    #[inline]
+    #[must_use]
+    pub const fn needs(self) -> Rights {
+        match self.kind {
+            AccessKind::Read | AccessKind::AtRead => Rights::READ,
+            AccessKind::Write | AccessKind::AtWrite | AccessKind::CacheInvalidate => Rights::WRITE,
+            AccessKind::ReadWrite => Rights::READ.union(Rights::WRITE),
+            AccessKind::Fetch => Rights::FETCH,
+            AccessKind::CacheMaintenance => match self.privilege {
+                Privilege::El0 => Rights::READ,
+                Privilege::El1 | Privilege::El2 => Rights::NONE,
+            },
+        }
+    }
+
     /// Does it store to memory, so that it makes a page dirty?
     #[inline(always)]
     #[must_use]

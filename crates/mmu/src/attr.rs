@@ -67,7 +67,7 @@ impl MemAttr {
 }
 
 /// Shareability, in the encoding of descriptors and PAR_EL1.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub enum Shareability {
     /// Non-shareable.

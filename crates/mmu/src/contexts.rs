@@ -144,7 +144,8 @@ impl Contexts {
             | u64::from(stage1.enabled.is_on()) << 35
             | u64::from(unprivileged) << 36
             | u64::from(pan) << 37
-            | (tags as u64) << 38;
+            | (tags as u64) << 38
+            | u64::from(stage1.stage2.is_on()) << 40;
         let line = (key ^ key >> 36) as usize % self.recent.len();
         let (known, pair) = self.recent[line];
         if known == key {

@@ -2,7 +2,7 @@
 
 use arch::{Pa, Va};
 
-use crate::{Granule, MemAttr, Regime, Shareability};
+use crate::{Granule, MemAttr, Regime, Shareability, Stage2Rights};
 
 /// Access permissions after the hierarchical controls, before PAN and WXN (which depend on the access).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -17,6 +17,9 @@ impl Perms {
     pub const UXN: Self = Self(4);
     /// PXN.
     pub const PXN: Self = Self(8);
+
+    /// Stage 1 is off: it grants everything, and the entry counts only while it is off.
+    pub const STAGE1_OFF: Self = Self(16);
 
     /// The bits of AP\[1\], AP\[2\], UXN and PXN in that order from bit 0.
     #[must_use]
@@ -107,6 +110,8 @@ pub struct Entry {
     pub regime: Regime,
     /// Which virtual machine; 0 in regimes without.
     pub vmid: u16,
+    /// What stage 2 grants; all where it is not in use.
+    pub stage2: Stage2Rights,
     /// BTI guard.
     pub guarded: Guarded,
     /// Dirty state.

@@ -14,12 +14,18 @@ pub enum Outcome {
     Denied(Fault),
 }
 
-/// What `privilege` under `pan` may do through `entry`, from its permission bits, PAN, EPAN and WXN.
+/// What `privilege` under `pan` may do through `entry`, from its permission bits, PAN, EPAN and WXN, and from stage 2.
 /// Whether a write must first mark the page dirty is [`Entry::dirty`]'s matter, not looked at here.
 #[inline]
 #[must_use]
 pub fn rights(stage1: &Stage1, entry: &Entry, privilege: Privilege, pan: PanState) -> Rights {
-    if entry.caching == Caching::Identity {
+    stage1_rights(stage1, entry, privilege, pan).intersection(entry.stage2.of(privilege))
+}
+
+/// What stage 1 alone grants.
+#[inline]
+fn stage1_rights(stage1: &Stage1, entry: &Entry, privilege: Privilege, pan: PanState) -> Rights {
+    if entry.caching == Caching::Identity || entry.perms.has(Perms::STAGE1_OFF) {
         return Rights::ALL;
     }
     let p = entry.perms;
@@ -68,15 +74,8 @@ pub fn check(stage1: &Stage1, entry: &Entry, access: Access) -> Outcome {
         AccessKind::CacheMaintenance | AccessKind::CacheInvalidate | AccessKind::Fetch => PanState::Off,
         _ => access.pan,
     };
-    let have = rights(stage1, entry, access.privilege, pan);
-    let need = match access.kind {
-        AccessKind::Read | AccessKind::AtRead => Rights::READ,
-        AccessKind::Write | AccessKind::AtWrite | AccessKind::CacheInvalidate => Rights::WRITE,
-        AccessKind::ReadWrite => Rights::READ.union(Rights::WRITE),
-        AccessKind::Fetch => Rights::FETCH,
-        AccessKind::CacheMaintenance if access.privilege == Privilege::El0 => Rights::READ,
-        AccessKind::CacheMaintenance => Rights::NONE,
-    };
+    let have = stage1_rights(stage1, entry, access.privilege, pan);
+    let need = access.needs();
     if !have.contains(need) {
         let mut fault = Fault::stage1(FaultKind::Permission, entry.level, access);
         if access.kind == AccessKind::ReadWrite && have.contains(Rights::READ) {
@@ -84,5 +83,7 @@ pub fn check(stage1: &Stage1, entry: &Entry, access: Access) -> Outcome {
         }
         return Outcome::Denied(fault);
     }
-    if access.stores() && entry.dirty == Dirty::Clean { Outcome::Rewalk } else { Outcome::Allowed }
+    // A walk of both stages finds the fault that stage 2 has for it.
+    let beyond_stage2 = !entry.stage2.of(access.privilege).contains(need);
+    if beyond_stage2 || (access.stores() && entry.dirty == Dirty::Clean) { Outcome::Rewalk } else { Outcome::Allowed }
 }

@@ -167,6 +167,10 @@ pub struct MmuFeatures {
     pub nt: NtPolicy,
     /// FEAT_XNX: for stage 2.
     pub xnx: Switch,
+    /// FEAT_S2FWB.
+    pub s2fwb: Switch,
+    /// 16-bit VMIDs.
+    pub vmid16: Switch,
 }
 
 impl MmuFeatures {
@@ -187,6 +191,8 @@ impl MmuFeatures {
         bbm: 0,
         nt: NtPolicy::Uncached,
         xnx: Switch::Off,
+        s2fwb: Switch::Off,
+        vmid16: Switch::Off,
     };
 
     /// Everything that this crate implements.
@@ -206,6 +212,8 @@ impl MmuFeatures {
         bbm: 2,
         nt: NtPolicy::Uncached,
         xnx: Switch::On,
+        s2fwb: Switch::On,
+        vmid16: Switch::On,
     };
 
     fn support(&self, granule: Granule) -> GranuleSupport {
@@ -244,6 +252,8 @@ pub struct Regs {
     pub mair: u64,
     /// The current VMID in the EL1&0 regime with EL2 enabled, else 0.
     pub vmid: u16,
+    /// Is stage 2 in use?
+    pub stage2: Switch,
 }
 
 /// One of the two address ranges; bit 55 selects.
@@ -408,6 +418,56 @@ impl VaRange {
         range
     }
 
+    /// Stage 2's range: T0SZ, SL0 and SL2 choose size and start level apart, tables of the start level may be
+    /// concatenated up to 16-fold, and a combination that does not fit is a level 0 Translation fault.
+    pub(crate) fn stage2(vtcr: u64, vttbr: u64, features: &MmuFeatures) -> Self {
+        let field = |low: u32, bits: u32| vtcr >> low & ((1 << bits) - 1);
+        let tg0 = match field(14, 2) {
+            0 => Some(Granule::K4),
+            1 => Some(Granule::K64),
+            2 => Some(Granule::K16),
+            _ => None,
+        };
+        let fields = RangeFields {
+            tsz: field(0, 6),
+            granule: tg0,
+            sh: field(12, 2),
+            ttbr: vttbr,
+            ps: field(16, 3),
+            epd: Switch::Off,
+            hpd: Switch::Off,
+            tbi: Switch::Off,
+            tbid: Switch::Off,
+            e0pd: Switch::Off,
+            ds: Switch::bit(vtcr, 32),
+        };
+        let mut range = Self::new(&fields, features);
+        let lpa2 = matches!(range.form, AddressForm::Lpa2(_));
+        let start = match (range.granule, field(6, 2), field(33, 1)) {
+            (Granule::K4, 0, 1) if lpa2 => Some(-1),
+            (Granule::K4, 3, _) => features.ttst.is_on().then_some(3),
+            (Granule::K4, sl0, _) => Some(2 - sl0 as i8),
+            (Granule::K16, 3, _) => lpa2.then_some(0),
+            (Granule::K64, 3, _) => None,
+            (Granule::K16 | Granule::K64, sl0, _) => Some(3 - sl0 as i8),
+        };
+        match start {
+            Some(level) => {
+                let shift = range.granule.shift(level);
+                let fits = range.ia_bits > shift && range.ia_bits <= shift + range.granule.stride() + 4;
+                if !fits {
+                    range.tcr_state = RangeState::BadSize;
+                }
+                range.start_level = level;
+                let entries = range.ia_bits.saturating_sub(shift);
+                range.base_align = if range.base == BaseForm::Bits52 { (entries + 3).max(6) } else { entries + 3 };
+            }
+            None => range.tcr_state = RangeState::BadSize,
+        }
+        range.set_table(vttbr);
+        range
+    }
+
     fn set_table(&mut self, ttbr: u64) {
         let base = match self.base {
             BaseForm::Bits48 => ttbr & ones(47, 1),
@@ -460,6 +520,8 @@ pub struct Stage1 {
     pub enabled: Switch,
     /// The VMID that entries are tagged with.
     pub vmid: u16,
+    /// Is stage 2 in use behind it?
+    pub stage2: Switch,
     /// The current ASID; 0 in the EL2 regime.
     pub asid: u16,
     pub(crate) wxn: Switch,
@@ -566,6 +628,7 @@ impl Stage1 {
             regime: regs.regime,
             enabled: Switch::bit(regs.sctlr, 0),
             vmid: if regs.regime == Regime::El10 { regs.vmid } else { 0 },
+            stage2: if regs.regime == Regime::El10 { regs.stage2 } else { Switch::Off },
             asid,
             wxn: Switch::bit(regs.sctlr, 19),
             epan: if two { Switch::bit(regs.sctlr, 57).and(features.epan) } else { Switch::Off },

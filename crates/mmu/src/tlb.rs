@@ -34,7 +34,8 @@ impl Key {
     #[inline(always)]
     #[must_use]
     pub const fn new(stage1: &Stage1, va: Va) -> Self {
-        Self { va, context: context(stage1.regime, stage1.vmid, stage1.asid) }
+        let off = if stage1.enabled.is_on() { 0 } else { STAGE1_OFF };
+        Self { va, context: context(stage1.regime, stage1.vmid, stage1.asid) | off }
     }
 }
 
@@ -42,6 +43,8 @@ const GLOBAL: u64 = 1 << 63;
 const ASID: u64 = 0xffff;
 const VMID: u64 = 0xffff << 16;
 const REGIME: u64 = 3 << 32;
+/// Made with stage 1 off (and stage 2 in use).
+const STAGE1_OFF: u64 = 1 << 34;
 
 const fn context(regime: Regime, vmid: u16, asid: u16) -> u64 {
     (regime as u64) << 32 | (vmid as u64) << 16 | asid as u64
@@ -52,7 +55,7 @@ const fn context(regime: Regime, vmid: u16, asid: u16) -> u64 {
 struct Tag {
     /// First address; its size's log2 in the low 6 bits, 0 for an empty way.
     va: u64,
-    /// Regime \[33:32\], VMID \[31:16\], ASID \[15:0\], global \[63\].
+    /// Regime \[33:32\], VMID \[31:16\], ASID \[15:0\], stage 1 off \[34\], global \[63\].
     context: u64,
 }
 
@@ -64,7 +67,8 @@ impl Tag {
             Scope::Global => GLOBAL,
             Scope::Asid(asid) => asid as u64,
         };
-        Self { va: entry.va.0 | entry.size_log2 as u64, context: context(entry.regime, entry.vmid, 0) | scope }
+        let off = if entry.perms.has(Perms::STAGE1_OFF) { STAGE1_OFF } else { 0 };
+        Self { va: entry.va.0 | entry.size_log2 as u64, context: context(entry.regime, entry.vmid, 0) | scope | off }
     }
 
     /// Does the context of `key` see an entry tagged so?
@@ -88,6 +92,7 @@ const BLANK: Entry = Entry {
     scope: Scope::Global,
     regime: Regime::El10,
     vmid: 0,
+    stage2: crate::Stage2Rights::ALL,
     guarded: Guarded::No,
     dirty: Dirty::NotTracked,
     caching: crate::Caching::Tlb,
@@ -217,7 +222,7 @@ impl Tlb {
 
     /// Executes a TLBI that reached this PE; `removed` sees each entry that it removed. Gives their number.
     pub fn invalidate(&mut self, op: &TlbiOp, mut removed: impl FnMut(&Entry)) -> u32 {
-        if self.is_empty() {
+        if self.is_empty() || op.target == TlbiTarget::Nothing {
             return 0;
         }
         let mut total = 0;
@@ -254,7 +259,7 @@ impl Tlb {
                 let smallest = self.sizes.trailing_zeros();
                 ((last >> smallest) - (start.0 >> smallest) < PROBE_PAGES).then_some((start.0, last))
             }
-            TlbiTarget::All | TlbiTarget::Asid(_) => None,
+            TlbiTarget::Nothing | TlbiTarget::All | TlbiTarget::Asid(_) => None,
         }
     }
 

@@ -56,6 +56,8 @@ pub struct Ttl {
 /// What a TLBI names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TlbiTarget {
+    /// Nothing that a TLB of combined translations holds.
+    Nothing,
     /// Everything in the regime.
     All,
     /// The non-global entries of an ASID.
@@ -131,6 +133,69 @@ fn granule(bits: u64) -> Option<Granule> {
 }
 
 impl TlbiOp {
+    /// Decodes the forms that act on EL2's regimes and on virtual machines (op0 = 1, op1 = 4, CRn = 8), which EL2 may
+    /// execute. Those by intermediate address name stage 2 entries alone, of which the TLB holds none apart: they remove
+    /// nothing ([`TlbiTarget::Nothing`]), and software follows them by one that removes the combined entries.
+    #[must_use]
+    pub fn decode_el2(enc: Enc, xt: u64, origin: Origin, el2: Regime) -> Option<Self> {
+        if (enc.op0(), enc.op1(), enc.crn()) != (1, 4, 8) {
+            return None;
+        }
+        let op = |broadcast, regime, vmid, target, levels, needs| {
+            (origin.support >= needs).then_some(Self { broadcast, regime, vmid, target, levels, ttl: None })
+        };
+        let this = VmidMatch::This(origin.vmid);
+        // Stage 2 by intermediate address: CRm 0 is shareable, 4 local and outer.
+        let by_ipa = match (enc.crm(), enc.op2()) {
+            (0, 1 | 5) => Some((Broadcast::Inner, TlbiSupport::Base)),
+            (0, 2 | 6) => Some((Broadcast::Inner, TlbiSupport::Range)),
+            (4, 1 | 5) => Some((Broadcast::Local, TlbiSupport::Base)),
+            (4, 2 | 6) => Some((Broadcast::Local, TlbiSupport::Range)),
+            (4, 0 | 4) => Some((Broadcast::Outer, TlbiSupport::OuterShareable)),
+            (4, 3 | 7) => Some((Broadcast::Outer, TlbiSupport::Range)),
+            _ => None,
+        };
+        if let Some((broadcast, needs)) = by_ipa {
+            let levels = if enc.op2() & 4 == 0 { Levels::All } else { Levels::Last };
+            return op(broadcast, Regime::El10, this, TlbiTarget::Nothing, levels, needs);
+        }
+        let (broadcast, range) = match enc.crm() {
+            7 => (Broadcast::Local, false),
+            3 => (Broadcast::Inner, false),
+            1 => (Broadcast::Outer, false),
+            6 => (Broadcast::Local, true),
+            2 => (Broadcast::Inner, true),
+            5 => (Broadcast::Outer, true),
+            _ => return None,
+        };
+        let needs = match (broadcast, range) {
+            (_, true) => TlbiSupport::Range,
+            (Broadcast::Outer, false) => TlbiSupport::OuterShareable,
+            _ => TlbiSupport::Base,
+        };
+        let none = VmidMatch::This(0);
+        // By address in EL2's own regime: with an ASID in the EL2&0 regime only.
+        let asid = match el2 {
+            Regime::El20 => AsidMatch::This((xt >> 48) as u16),
+            _ => AsidMatch::Any,
+        };
+        match (enc.op2(), range) {
+            (0, false) => op(broadcast, el2, none, TlbiTarget::All, Levels::All, needs),
+            (4, false) => op(broadcast, Regime::El10, VmidMatch::Any, TlbiTarget::All, Levels::All, needs),
+            (6, false) => op(broadcast, Regime::El10, this, TlbiTarget::All, Levels::All, needs),
+            (1 | 5, _) => {
+                let levels = if enc.op2() == 5 { Levels::Last } else { Levels::All };
+                let target = if range {
+                    range_target(xt, asid, origin).0
+                } else {
+                    TlbiTarget::Va { va: Va(((xt << 20) as i64 >> 8) as u64), asid }
+                };
+                op(broadcast, el2, none, target, levels, needs)
+            }
+            _ => None,
+        }
+    }
+
     /// Decodes the EL1 forms (op0 = 1, op1 = 0, CRn = 8): VMALLE1, VAE1, ASIDE1, VAAE1, VALE1, VAALE1, their IS and OS
     /// forms, and the range forms. `xt` is the operand; a PE with 8-bit ASIDs clears its upper eight bits, which are
     /// RES0 there. `None`: no such instruction with `origin.support`.
@@ -201,6 +266,7 @@ impl TlbiOp {
             (AsidMatch::This(a), Scope::Asid(b)) => a == b,
         };
         match self.target {
+            TlbiTarget::Nothing => false,
             TlbiTarget::All => true,
             TlbiTarget::Asid(asid) => entry.scope == Scope::Asid(asid),
             TlbiTarget::Va { va, asid } => entry.covers(va) && of(asid),

@@ -1,9 +1,13 @@
 //! One translation: TLB first, then the tables.
 
-use arch::Va;
+use arch::{Ipa, Va};
 
+use crate::stage2::ThroughStage2;
 use crate::walk::walk_input;
-use crate::{Access, Caching, Entry, Fault, Key, Outcome, Stage1, TableMemory, Tlb, permissions};
+use crate::{
+    Access, Caching, Dirty, Entry, Fault, Input, Key, Outcome, Perms, Stage1, Stage2, Stage2Cause, TableMemory, Tlb,
+    permissions,
+};
 
 /// Where a translation came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,11 +43,25 @@ pub fn translate(
     va: Va,
     access: Access,
     mem: &impl TableMemory,
+    dropped: impl FnMut(&Entry),
+) -> Result<Translated, Fault> {
+    translate_through(stage1, None, tlb, va, access, mem, dropped)
+}
+
+/// [`translate`] where stage 2 may be in use.
+#[inline]
+pub fn translate_through(
+    stage1: &Stage1,
+    stage2: Option<&Stage2>,
+    tlb: &mut Tlb,
+    va: Va,
+    access: Access,
+    mem: &impl TableMemory,
     mut dropped: impl FnMut(&Entry),
 ) -> Result<Translated, Fault> {
     let input = stage1.input(va, access)?;
     let key = Key::new(stage1, input.va);
-    if stage1.enabled.is_on()
+    if (stage1.enabled.is_on() || stage2.is_some())
         && let Some(entry) = tlb.lookup(key)
     {
         match permissions::check(stage1, &entry, access) {
@@ -51,7 +69,10 @@ pub fn translate(
             Outcome::Rewalk | Outcome::Denied(_) => tlb.remove(key, &mut dropped),
         }
     }
-    let entry = walk_input(stage1, input, access, mem)?;
+    let entry = match stage2 {
+        Some(stage2) => walk_both(stage1, stage2, input, access, mem)?,
+        None => walk_input(stage1, input, access, mem)?,
+    };
     let source = match entry.caching {
         Caching::Identity => Source::Off,
         Caching::Never => Source::Walk,
@@ -61,4 +82,39 @@ pub fn translate(
         }
     };
     Ok(Translated { entry, source })
+}
+
+/// Walks both stages: the tables of stage 1 lie at intermediate addresses, and so does what they translate to.
+/// The result is one entry of the smaller size with the attributes of both.
+pub fn walk_both(
+    stage1: &Stage1,
+    stage2: &Stage2,
+    input: Input,
+    access: Access,
+    mem: &impl TableMemory,
+) -> Result<Entry, Fault> {
+    let first = walk_input(stage1, input, access, &ThroughStage2 { stage2, mem, access })?;
+    let ipa = Ipa(first.output(input.va).0);
+    let second = stage2.walk(ipa, access, Stage2Cause::Output, mem)?;
+    let size_log2 = first.size_log2.min(second.size_log2);
+    let va = input.va.align_down(1 << size_log2);
+    let caching = match (first.caching, second.caching) {
+        (Caching::Never, _) | (_, Caching::Never) => Caching::Never,
+        // With stage 1 off there is a translation all the same, which a TLB may hold.
+        _ => Caching::Tlb,
+    };
+    let clean = first.dirty == Dirty::Clean || second.dirty == Dirty::Clean;
+    Ok(Entry {
+        va,
+        pa: second.output(ipa).align_down(1 << size_log2),
+        size_log2,
+        attr: stage2.combine(first.attr, &second),
+        sh: first.sh.max(second.sh),
+        stage2: second.rights,
+        dirty: if clean { Dirty::Clean } else { first.dirty },
+        caching,
+        steps: first.steps + second.steps,
+        perms: if first.caching == Caching::Identity { Perms::STAGE1_OFF } else { first.perms },
+        ..first
+    })
 }

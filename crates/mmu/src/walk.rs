@@ -5,7 +5,7 @@ use arch::{Pa, Va};
 use crate::stage1::{AddressForm, RangeState, VaRange};
 use crate::{
     Access, AccessKind, Caching, Contiguous, Dirty, Entry, Fault, FaultKind, Guarded, HwUpdate, Input, MemAttr,
-    NtPolicy, Outcome, Perms, Scope, Shareability, Stage1, TableMemory, permissions,
+    NtPolicy, Outcome, Perms, Scope, Shareability, Stage1, Stage2Rights, TableFault, TableMemory, permissions,
 };
 
 /// Fields of stage 1 descriptors.
@@ -72,8 +72,11 @@ pub(crate) fn walk_input(
     loop {
         let shift = range.granule.shift(level);
         let at = Pa(table.0 | (ia >> shift & stride_mask) << 3);
-        let external = |_| fault(FaultKind::ExternalOnWalk, level).after(steps);
-        let mut raw = mem.read(at).map_err(external)?;
+        let table_fault = |reason, steps| match reason {
+            TableFault::External => fault(FaultKind::ExternalOnWalk, level).after(steps),
+            TableFault::Stage2(fault) => fault,
+        };
+        let mut raw = mem.read(at).map_err(|reason| table_fault(reason, steps))?;
         steps += 1;
         let next = loop {
             let descriptor = stage1.endian.convert(raw);
@@ -90,10 +93,7 @@ pub(crate) fn walk_input(
                 return Ok(entry);
             }
             let new = stage1.endian.convert(leaf.updated);
-            match mem
-                .compare_exchange(at, raw, new)
-                .map_err(|_| fault(FaultKind::ExternalOnWalk, level).after(steps))?
-            {
+            match mem.compare_exchange(at, raw, new).map_err(|reason| table_fault(reason, steps))? {
                 Ok(_) => return Ok(entry),
                 // Another PE changed the descriptor: judge the new one.
                 Err(found) => raw = found,
@@ -186,6 +186,7 @@ fn leaf(
         scope: if has(d::NG) && stage1.regime.has_el0() { Scope::Asid(stage1.asid) } else { Scope::Global },
         regime: stage1.regime,
         vmid: stage1.vmid,
+        stage2: Stage2Rights::ALL,
         guarded: if has(d::GP) { Guarded::Yes } else { Guarded::No },
         dirty,
         caching,
@@ -218,6 +219,7 @@ fn identity(stage1: &Stage1, input: Input, access: Access) -> Entry {
         scope: Scope::Global,
         regime: stage1.regime,
         vmid: stage1.vmid,
+        stage2: Stage2Rights::ALL,
         guarded: Guarded::No,
         dirty: Dirty::NotTracked,
         caching: Caching::Identity,

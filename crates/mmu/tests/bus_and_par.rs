@@ -9,7 +9,7 @@ use bus::{Bus, Ram};
 use common::*;
 use vambrace_mmu::{Access, AccessKind};
 use vambrace_mmu::{
-    ExternalAbort, Fault, FaultKind, Privilege, Regs, Stage, Stage1, Stage2Cause, TableMemory, par_value, walk,
+    Fault, FaultKind, Privilege, Regs, Stage, Stage1, Stage2Cause, TableFault, TableMemory, par_value, walk,
 };
 
 const BASE: u64 = 0x4000_0000;
@@ -35,8 +35,8 @@ fn tables_in_ram() {
     let f = walk(&s, va(0), READ, &bus).unwrap_err();
     assert_eq!((what(f), f.fsc(), f.steps), ((FaultKind::ExternalOnWalk, 3), 0x17, 3));
     for outside in [0, BASE - 8, BASE + (1 << 20), u64::MAX - 7] {
-        assert_eq!(bus.read(Pa(outside)), Err(ExternalAbort));
-        assert_eq!(bus.compare_exchange(Pa(outside), 0, 1), Err(ExternalAbort));
+        assert_eq!(bus.read(Pa(outside)), Err(TableFault::External));
+        assert_eq!(bus.compare_exchange(Pa(outside), 0, 1), Err(TableFault::External));
     }
     assert_eq!(bus.compare_exchange(Pa(BASE + 0x8000), 1, 2), Ok(Err(0)));
     assert_eq!(bus.read(Pa(BASE + 0x8000)), Ok(0));

@@ -41,6 +41,7 @@ impl Pe {
             ttbr1: self.reg(Reg::TTBR1_EL1),
             mair: self.reg(Reg::MAIR_EL1),
             vmid: 0,
+            stage2: Switch::Off,
         };
         self.stage1 = mmu::Stage1::new(&regs, &self.mmu_features);
     }
@@ -111,7 +112,7 @@ impl Pe {
 
 /// Stage 1 out of reset: off.
 pub(crate) const NO_TRANSLATION: mmu::Regs =
-    mmu::Regs { regime: Regime::El10, sctlr: 0, tcr: 0, ttbr0: 0, ttbr1: 0, mair: 0, vmid: 0 };
+    mmu::Regs { regime: Regime::El10, sctlr: 0, tcr: 0, ttbr0: 0, ttbr1: 0, mair: 0, vmid: 0, stage2: Switch::Off };
 
 /// The MMU that a model has.
 pub(crate) fn mmu_features(model: &CpuModel) -> MmuFeatures {
@@ -147,6 +148,8 @@ pub(crate) fn mmu_features(model: &CpuModel) -> MmuFeatures {
         bbm,
         nt: NtPolicy::Uncached,
         xnx: on(Feature::FEAT_XNX),
+        s2fwb: on(Feature::FEAT_S2FWB),
+        vmid16: on(Feature::FEAT_VMID16),
     }
 }
 

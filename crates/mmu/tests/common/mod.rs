@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use arch::{Pa, Va};
 use vambrace_mmu::{
-    Access, AccessKind, ExternalAbort, Fault, Granule, MmuFeatures, Privilege, Regime, Regs, Stage1, TableMemory,
+    Access, AccessKind, Fault, Granule, MmuFeatures, Privilege, Regime, Regs, Stage1, Switch, TableFault, TableMemory,
 };
 
 pub const AF: u64 = 1 << 10;
@@ -177,12 +177,12 @@ impl Tables {
 }
 
 impl TableMemory for Tables {
-    fn read(&self, at: Pa) -> Result<u64, ExternalAbort> {
+    fn read(&self, at: Pa) -> Result<u64, TableFault> {
         self.reads.set(self.reads.get() + 1);
         assert_eq!(at.0 & 7, 0);
-        if self.abort_at.get() == Some(at.0) { Err(ExternalAbort) } else { Ok(self.get(at.0)) }
+        if self.abort_at.get() == Some(at.0) { Err(TableFault::External) } else { Ok(self.get(at.0)) }
     }
-    fn compare_exchange(&self, at: Pa, old: u64, new: u64) -> Result<Result<u64, u64>, ExternalAbort> {
+    fn compare_exchange(&self, at: Pa, old: u64, new: u64) -> Result<Result<u64, u64>, TableFault> {
         if let Some(value) = self.race.take() {
             self.set(at.0, value);
         }
@@ -198,7 +198,16 @@ impl TableMemory for Tables {
 /// Registers for a shape: translation on, both roots, 48-bit physical addresses (52 in the wide forms).
 pub fn regs(shape: Shape, ttbr0: u64, ttbr1: u64) -> Regs {
     let ps = if shape.form == Form::Plain { 5 } else { 6 };
-    Regs { regime: Regime::El10, sctlr: 1, tcr: shape.tcr(ps), ttbr0, ttbr1, mair: 0x0000_0000_0044_04ff, vmid: 0 }
+    Regs {
+        regime: Regime::El10,
+        sctlr: 1,
+        tcr: shape.tcr(ps),
+        ttbr0,
+        ttbr1,
+        mair: 0x0000_0000_0044_04ff,
+        vmid: 0,
+        stage2: Switch::Off,
+    }
 }
 
 /// Features for a shape: all, with the 52-bit ones only where the shape asks for them.
