@@ -229,8 +229,8 @@ void start(void) {
 	own1[1] = (u64)own2 | TABLE;
 	for (u64 n = 0; n < 512; n++)
 		own2[n] = 0x40000000ul | n << 21 | BLOCK | KERNEL_RW;
-	own2[1] = 0x40200000ul | BLOCK | NORMAL | SH_INNER | AF | AP(2) | UXN;
-	own2[2] = 0x40400000ul | BLOCK | NORMAL | SH_INNER | AF | AP(3);
+	own2[1] = 0x40200000ul | BLOCK | NORMAL | AF | AP(2) | UXN;
+	own2[2] = 0x40400000ul | BLOCK | NORMAL | AF | AP(3);
 	own2[4] = 0x40800000ul | BLOCK | USER_RW;
 	write_sysreg(mair_el1, MAIR);
 	write_sysreg(ttbr0_el1, own1);

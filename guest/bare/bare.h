@@ -135,8 +135,9 @@ void set_sctlr(u64 value);
 #define PXN_TABLE (1ul << 59)
 #define UXN_TABLE (1ul << 60)
 #define AP_TABLE(n) ((u64)(n) << 61)
-#define KERNEL_RW (NORMAL | SH_INNER | AF | AP(0) | PXN | UXN)
-#define USER_RW (NORMAL | SH_INNER | AF | AP(1) | PXN | UXN)
+/* Without shareability, whose bits are an address with TCR_EL1.DS. */
+#define KERNEL_RW (NORMAL | AF | AP(0) | PXN | UXN)
+#define USER_RW (NORMAL | AF | AP(1) | PXN | UXN)
 
 /* MAIR_EL1: 0 Normal write-back, 1 Device-nGnRE, 2 Normal non-cacheable, 3 Device-nGnRnE, 4 Normal write-through. */
 #define MAIR 0xbb004404fful

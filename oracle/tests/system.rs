@@ -52,7 +52,7 @@ macro_rules! tests {
     };
 }
 
-tests! { exceptions }
+tests! { dirty exceptions memory permissions walks wide }
 
 #[test]
 fn every_program_has_its_test() {

@@ -40,10 +40,14 @@ impl Pe {
     /// A data abort at `va`.
     #[cold]
     pub(crate) fn data_abort(&mut self, va: u64, kind: AccessKind, fault: AccessFault) -> Stop {
-        let cache_maintenance = matches!(kind, AccessKind::CacheMaintenance | AccessKind::CacheInvalidate);
+        // CM and WnR are 1 for cache maintenance and for address translation instructions.
+        let cache_maintenance = matches!(
+            kind,
+            AccessKind::CacheMaintenance | AccessKind::CacheInvalidate | AccessKind::AtRead | AccessKind::AtWrite
+        );
         let write = match fault {
             AccessFault::Mmu(fault) => fault.direction == Direction::Write,
-            _ => cache_maintenance || matches!(kind, AccessKind::Write | AccessKind::AtWrite),
+            _ => cache_maintenance || kind == AccessKind::Write,
         };
         let abort = DataAbort { write, cache_maintenance, ..DataAbort::new(fault.status()) };
         self.raise(abort.syndrome(), Some(Va(va)))

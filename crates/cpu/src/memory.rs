@@ -104,8 +104,9 @@ impl Pe {
     #[inline(never)]
     fn load_slow(&mut self, va: u64, access: Access) -> Result<u64, Stop> {
         let bytes = 1u64 << access.log2;
+        self.check_own_alignment(va, access, AccessKind::Read)?;
         let place = self.place(va, AccessKind::Read, access.privilege)?;
-        self.check_alignment(va, bytes, access.order, place.attr, AccessKind::Read)?;
+        self.check_device_alignment(va, bytes, place.attr, AccessKind::Read)?;
         if va % PAGE + bytes > PAGE {
             return self.load_split(va, access);
         }
@@ -118,7 +119,7 @@ impl Pe {
         let bytes = 1u64 << access.log2;
         let second = (va | (PAGE - 1)).wrapping_add(1);
         let place = self.place(second, AccessKind::Read, access.privilege)?;
-        self.check_alignment(va, bytes, access.order, place.attr, AccessKind::Read)?;
+        self.check_device_alignment(va, bytes, place.attr, AccessKind::Read)?;
         let byte = Access { log2: 0, ..access };
         (0..bytes).try_fold(0, |value, n| Ok(value | self.load_word(va.wrapping_add(n), byte)? << (8 * n)))
     }
@@ -126,13 +127,14 @@ impl Pe {
     #[inline(never)]
     fn store_slow(&mut self, va: u64, value: u64, access: Access) -> Result<(), Stop> {
         let bytes = 1u64 << access.log2;
+        self.check_own_alignment(va, access, AccessKind::Write)?;
         let place = self.place(va, AccessKind::Write, access.privilege)?;
-        self.check_alignment(va, bytes, access.order, place.attr, AccessKind::Write)?;
+        self.check_device_alignment(va, bytes, place.attr, AccessKind::Write)?;
         if va % PAGE + bytes > PAGE {
             // Both pages are checked before the first byte is written.
             let second = (va | (PAGE - 1)).wrapping_add(1);
             let upper = self.place(second, AccessKind::Write, access.privilege)?;
-            self.check_alignment(va, bytes, access.order, upper.attr, AccessKind::Write)?;
+            self.check_device_alignment(va, bytes, upper.attr, AccessKind::Write)?;
             let below = PAGE - va % PAGE;
             self.check_tags(va, below, place, AccessKind::Write, access)?;
             self.check_tags(second, bytes - below, upper, AccessKind::Write, access)?;
@@ -143,49 +145,100 @@ impl Pe {
         self.write_place(va, place, value, access.log2)
     }
 
+    /// 16 bytes in elements of `1 << access.log2`, the unit of alignment: of 16 for LDR, less for LD1 to LD4.
     pub(crate) fn load_quadword(&mut self, va: u64, access: Access) -> Result<Q, Stop> {
-        let half = Access { log2: 3, ..access };
-        self.check_quad_alignment(va, access, AccessKind::Read)?;
-        let lo = self.load_word(va, half)?;
-        let hi = self.load_word(va.wrapping_add(8), half)?;
+        if va & 15 != 0 {
+            self.check_quadword(va, access, AccessKind::Read)?;
+        }
+        let lo = self.load_half(va, access)?;
+        let hi = self.load_half(va.wrapping_add(8), access)?;
         Ok(Q(u128::from(hi) << 64 | u128::from(lo)))
     }
 
     pub(crate) fn store_quadword(&mut self, va: u64, value: Q, access: Access) -> Result<(), Stop> {
-        let half = Access { log2: 3, ..access };
-        self.check_quad_alignment(va, access, AccessKind::Write)?;
         let second = va.wrapping_add(8);
-        if va & 15 != 0 && self.fast_write(second, access.privilege, 8).is_none() {
-            // A fault of the second half is found before the first half is written.
-            let place = self.place(second, AccessKind::Write, access.privilege)?;
-            let within = (PAGE - second % PAGE).min(8);
-            self.check_tags(second, within, place, AccessKind::Write, access)?;
-            self.place(va.wrapping_add(15), AccessKind::Write, access.privilege)?;
+        if va & 15 != 0 {
+            self.check_quadword(va, access, AccessKind::Write)?;
+            if self.fast_write(second, access.privilege, 8).is_none() {
+                // A fault of the second half, or on the second page, is found before the first half is written, but after
+                // those of the first.
+                if self.fast_write(va, access.privilege, 1).is_none() {
+                    self.place(va, AccessKind::Write, access.privilege)?;
+                }
+                let next_page = (va | (PAGE - 1)).wrapping_add(1);
+                let from = if va % PAGE + 8 > PAGE { next_page } else { second };
+                let place = self.place(from, AccessKind::Write, access.privilege)?;
+                let within = (PAGE - from % PAGE).min(8);
+                self.check_tags(from, within, place, AccessKind::Write, access)?;
+                if within < 8 {
+                    self.place(next_page, AccessKind::Write, access.privilege)?;
+                }
+            }
         }
-        self.store_word(va, value.0 as u64, half)?;
-        self.store_word(second, (value.0 >> 64) as u64, half)
+        self.store_half(va, value.0 as u64, access)?;
+        self.store_half(second, (value.0 >> 64) as u64, access)
     }
 
-    /// SCTLR_ELx.A asks for the alignment of the whole quadword; its halves check only their own.
-    #[inline(always)]
-    fn check_quad_alignment(&mut self, va: u64, access: Access, kind: AccessKind) -> Result<(), Stop> {
-        let must_align = if access.order == Order::Plain { self.align_mask } else { !0 };
-        if va & 15 & must_align == 0 { Ok(()) } else { self.alignment_fault(va, kind) }
-    }
-
-    /// Alignment checks of an access of `bytes`: SCTLR_ELx.A, ordered and atomic accesses, Device memory.
-    fn check_alignment(
-        &mut self,
-        va: u64,
-        bytes: u64,
-        order: Order,
-        attr: MemAttr,
-        kind: AccessKind,
-    ) -> Result<(), Stop> {
+    /// The alignment of each of a quadword's elements, which all have that of the first.
+    #[inline(never)]
+    fn check_quadword(&mut self, va: u64, access: Access, kind: AccessKind) -> Result<(), Stop> {
+        self.check_own_alignment(va, access, kind)?;
+        let bytes = 1 << access.log2;
         if va & (bytes - 1) == 0 {
             return Ok(());
         }
-        if self.align_mask != 0 || order != Order::Plain || attr.is_device() {
+        // Unaligned elements must not lie in Device memory, on neither page.
+        for at in [va, va.wrapping_add(15)].into_iter().take(if va % PAGE + 16 > PAGE { 2 } else { 1 }) {
+            let known = match kind {
+                AccessKind::Read => self.fast_read(at, access.privilege, 1),
+                _ => self.fast_write(at, access.privilege, 1),
+            };
+            if known.is_none() {
+                let from = if at == va { va } else { at & !(PAGE - 1) };
+                let place = self.place(from, kind, access.privilege)?;
+                self.check_device_alignment(va, bytes, place.attr, kind)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Must what is smaller than a doubleword be accessed by itself? Alone where alignment could be checked.
+    #[inline(always)]
+    fn by_elements(&self, va: u64, access: Access, known: Option<u64>) -> bool {
+        va & 7 != 0 && access.log2 < 3 && (self.align_mask != 0 || known.is_none())
+    }
+
+    #[inline(always)]
+    fn load_half(&mut self, va: u64, access: Access) -> Result<u64, Stop> {
+        if va & 7 != 0 && self.by_elements(va, access, self.fast_read(va, access.privilege, 8)) {
+            let bytes = 1 << access.log2;
+            return (0..8)
+                .step_by(bytes)
+                .try_fold(0, |value, at| Ok(value | self.load_word(va.wrapping_add(at as u64), access)? << (8 * at)));
+        }
+        self.load_word(va, Access { log2: 3, ..access })
+    }
+
+    #[inline(always)]
+    fn store_half(&mut self, va: u64, value: u64, access: Access) -> Result<(), Stop> {
+        if va & 7 != 0 && self.by_elements(va, access, self.fast_write(va, access.privilege, 8)) {
+            let bytes = 1 << access.log2;
+            return (0..8)
+                .step_by(bytes)
+                .try_for_each(|at| self.store_word(va.wrapping_add(at as u64), value >> (8 * at), access));
+        }
+        self.store_word(va, value, Access { log2: 3, ..access })
+    }
+
+    /// Alignment as SCTLR_ELx.A and ordered accesses ask for it: these faults come before those of translation
+    /// (DDI 0487 D1.3.5.6).
+    fn check_own_alignment(&mut self, va: u64, access: Access, kind: AccessKind) -> Result<(), Stop> {
+        if self.is_aligned_enough(va, access) { Ok(()) } else { self.alignment_fault(va, kind) }
+    }
+
+    /// Alignment as Device memory asks for it: these faults come after those of translation.
+    fn check_device_alignment(&mut self, va: u64, bytes: u64, attr: MemAttr, kind: AccessKind) -> Result<(), Stop> {
+        if va & (bytes - 1) != 0 && attr.is_device() {
             return self.alignment_fault(va, kind);
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 #[cfg(test)]
 use super::differences::Because;
-use super::differences::Difference;
+use super::differences::{Absent, Difference};
 
 /// What came of a comparison.
 #[derive(Debug, Default)]
@@ -26,29 +26,48 @@ fn name(line: &str) -> &str {
 #[must_use]
 pub fn compare(program: &str, cpu: &str, list: &[Difference], ours: &[String], judge: &[String]) -> Comparison {
     let mut result = Comparison::default();
-    for n in 0..ours.len().max(judge.len()) {
-        let (Some(our), Some(its)) = (ours.get(n), judge.get(n)) else {
-            let which = if ours.len() > judge.len() { "our machine" } else { "the judge" };
-            result.unexplained.push(format!("{} lines and {}: only {which} goes on", ours.len(), judge.len()));
-            break;
-        };
-        if our == its {
-            result.equal += 1;
-            continue;
-        }
-        if name(our) != name(its) {
-            // Whatever follows is out of step.
-            result.unexplained.push(format!("line {n}\n  ours:  {our}\n  judge: {its}"));
-            break;
-        }
-        match list.iter().position(|d| d.explains(program, cpu, name(our), our, its)) {
-            Some(entry) => {
-                result.explained += 1;
-                if !result.used.contains(&entry) {
-                    result.used.push(entry);
+    let (mut our_lines, mut its_lines) = (ours.iter().peekable(), judge.iter().peekable());
+    loop {
+        let entry = match (our_lines.peek(), its_lines.peek()) {
+            (None, None) => break,
+            (Some(our), Some(its)) if our == its => {
+                result.equal += 1;
+                our_lines.next();
+                its_lines.next();
+                continue;
+            }
+            (Some(our), Some(its)) if name(our) == name(its) => {
+                let entry = list.iter().position(|d| d.explains(program, cpu, name(our), our, its));
+                if entry.is_none() {
+                    result.unexplained.push(format!("{}\n  ours:  {our}\n  judge: {its}", name(our)));
+                }
+                our_lines.next();
+                its_lines.next();
+                entry
+            }
+            (our, its) => {
+                let absent = |line: Option<&&String>, from| {
+                    line.and_then(|l| list.iter().position(|d| d.explains_absence(program, cpu, name(l), from)))
+                };
+                if let Some(entry) = absent(our, Absent::Judge) {
+                    our_lines.next();
+                    Some(entry)
+                } else if let Some(entry) = absent(its, Absent::Ours) {
+                    its_lines.next();
+                    Some(entry)
+                } else {
+                    // Whatever follows is out of step.
+                    let text = |line: Option<&&String>| line.map_or("nothing more", |l| l.as_str()).to_owned();
+                    result.unexplained.push(format!("out of step\n  ours:  {}\n  judge: {}", text(our), text(its)));
+                    break;
                 }
             }
-            None => result.unexplained.push(format!("{}\n  ours:  {our}\n  judge: {its}", name(our))),
+        };
+        if let Some(entry) = entry {
+            result.explained += 1;
+            if !result.used.contains(&entry) {
+                result.used.push(entry);
+            }
         }
     }
     result

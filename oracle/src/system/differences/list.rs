@@ -1,0 +1,136 @@
+//! The list of differences. An entry that explains nothing fails the test. Sections are of DDI 0487.
+
+use arch::feature::Feature::{self, *};
+
+use super::Because::{Choice, JudgeLacks, JudgeWrong, Lacking};
+use super::{Because, Difference};
+
+type Names = &'static [&'static str];
+
+/// On every model.
+const fn on_all(
+    program: &'static str,
+    names: Names,
+    ours: &'static str,
+    judge: &'static str,
+    because: Because,
+) -> Difference {
+    Difference { program, cpus: &[], names, ours, judge, because }
+}
+
+/// On the models that have what Armv8.2 has.
+const fn on_updating(
+    program: &'static str,
+    names: Names,
+    ours: &'static str,
+    judge: &'static str,
+    because: Because,
+) -> Difference {
+    Difference { program, cpus: &["neoverse-n1", "max"], names, ours, judge, because }
+}
+
+/// Lines of `program` that differ on `max` as long as our machine does not model `feature`.
+const fn lacking(program: &'static str, names: Names, feature: Feature) -> Difference {
+    Difference { program, cpus: &["max"], names, ours: "", judge: "", because: Lacking(feature) }
+}
+
+const NO_SP_CHECK: Because = JudgeWrong("QEMU 7.2 has no SP alignment check (SCTLR_EL1.SA and SA0)");
+const PC_ALIGNMENT: Because =
+    JudgeWrong("a misaligned PC comes before an Instruction Abort (D1.3.5.5); QEMU looks the page up first");
+const SHAREABILITY: Because = JudgeWrong(
+    "PAR_EL1.SH is 0b10 for Device and for Normal Non-cacheable memory, and 0b01 is reserved (PAR_EL1, field SH); QEMU 7.2 gives \
+     the descriptor's SH",
+);
+const BLOCKS: Because = JudgeWrong(
+    "a Block descriptor where the granule has none at that level is reserved: a Translation fault (D8.3); QEMU 7.2 takes it",
+);
+const MAINTENANCE: Because = JudgeWrong(
+    "cache maintenance by VA meets Translation, Access flag and Permission faults (the rules for DC and IC by VA); in QEMU 7.2 it does nothing",
+);
+const EXCLUSIVE: Because = Choice(
+    "whether a Store-Exclusive that the monitor fails is checked for memory aborts is IMPLEMENTATION DEFINED (AArch64.ExclusiveMonitorsPass)",
+);
+const DEVICE_ALIGNMENT: Because = JudgeWrong(
+    "unaligned accesses and DC ZVA to Device memory, and to anything with the MMU off, are Alignment faults (B2.8, DC ZVA); \
+     QEMU 7.2 has no such check",
+);
+const LDAPR: Because = JudgeWrong("LDAPR must be aligned without FEAT_LSE2 (B2.8); QEMU 7.2 does not check");
+const AT_ACCESS_FLAG: Because = Choice(
+    "whether AT sets the Access flag is left open (hardware management of the Access flag); ours leaves the tables alone, QEMU sets it",
+);
+const AT_DIRTY: Because = JudgeWrong(
+    "AT does not change the dirty state (hardware management of dirty state); QEMU 7.2 clears AP[2] for its write forms",
+);
+const DIRTY_EXECUTE: Because = JudgeWrong(
+    "with HD set a descriptor with DBM is writable (hardware management of dirty state), so what EL0 can write is never executable at EL1; \
+     QEMU 7.2 judges by AP[2] as it is",
+);
+
+/// The list.
+pub const DIFFERENCES: &[Difference] = &[
+    on_all("exceptions", &["sp checks * *"], "esr=9a000000", "", NO_SP_CHECK),
+    on_all("exceptions", &["at el* misaligned pc without *"], "esr=8a000000", "esr=8", PC_ALIGNMENT),
+    on_all(
+        "exceptions",
+        &["sctlr none msr daif* el0"],
+        "esr=620",
+        "esr=6207",
+        JudgeWrong(
+            "ISS of EC 0x18 has Op2 in [19:17] and Op1 in [16:14] (D17.2.37); QEMU 7.2 has them the other way round for MSR \
+             (immediate)",
+        ),
+    ),
+    on_all(
+        "exceptions",
+        &["sctlr none wfe twice el0"],
+        "esr=7e00001",
+        "done",
+        Choice("a trap of WFE need not be taken, since WFE may complete at any time (D1.6.1)"),
+    ),
+    on_all(
+        "exceptions",
+        &["sctlr all ic ivau x21 el0"],
+        "esr=9200014d",
+        "done",
+        Choice("whether IC IVAU of what EL0 cannot read is a Permission fault is IMPLEMENTATION DEFINED (IC IVAU)"),
+    ),
+    lacking("exceptions", &["feature cfinv *", "feature rmif *"], FEAT_FlagM),
+    lacking("exceptions", &["feature xaflag *"], FEAT_FlagM2),
+    lacking("exceptions", &["feature pacia *"], FEAT_PAuth),
+    lacking("exceptions", &["feature sb *"], FEAT_SB),
+    lacking("exceptions", &["feature dc cvadp *"], FEAT_DPB2),
+    lacking("exceptions", &["feature cfp rctx *"], FEAT_SPECRES),
+    lacking("exceptions", &["at el*"], FEAT_BTI),
+    on_all("walks", &["granule * at-*"], "b00 x1=", "done", SHAREABILITY),
+    on_all("walks", &["granule * reserved *"], "", "", BLOCKS),
+    on_all("walks", &["kinds* *cva*", "kinds* *iva*", "range* *cva*", "range* *iva*"], "esr=9", "done", MAINTENANCE),
+    on_all("walks", &["kinds* stxr1", "range* stxr1"], "esr=96", "x0=1", EXCLUSIVE),
+    on_all("walks", &["kinds* device zva*"], "61 ", "done", DEVICE_ALIGNMENT),
+    on_all("walks", &["range, TBI0 br tagged"], "esr=8a000000", "esr=82", PC_ALIGNMENT),
+    on_all("dirty", &["tcr * *cva*", "tcr * *iva*"], "esr=9", "done", MAINTENANCE),
+    on_all("dirty", &["tcr * stxr1"], "esr=96", "x0=1", EXCLUSIVE),
+    on_updating("dirty", &["tcr * *cva*", "tcr * *iva*"], "after=", "after=", MAINTENANCE),
+    on_updating("dirty", &["tcr * stxr1"], "after=", "after=", EXCLUSIVE),
+    on_updating("dirty", &["tcr 3 * DBM, read-only* exec1"], "esr=860000", "done", DIRTY_EXECUTE),
+    on_updating("dirty", &["tcr 3 * DBM, read-only exec1"], "after=83c", "after=87c", DIRTY_EXECUTE),
+    on_updating("dirty", &["tcr 3 * DBM* at-e1w", "tcr 3 * DBM* at-e0w"], "after=", "after=", AT_DIRTY),
+    on_updating("dirty", &["tcr * at-*"], "after=", "after=", AT_ACCESS_FLAG),
+    on_all(
+        "wide",
+        &["wide granule 10 * block 1 *", "wide granule e * level 1 *", "wide granule e * DS block 0 *"],
+        "",
+        "",
+        BLOCKS,
+    ),
+    on_all("memory", &["device *", "MMU off *"], "21 far", "done", DEVICE_ALIGNMENT),
+    on_all("memory", &["device *", "MMU off *"], "61 far", "done", DEVICE_ALIGNMENT),
+    on_updating("memory", &["* ldapr x"], "21 far", "", LDAPR),
+    Difference {
+        program: "permissions",
+        cpus: &["max"],
+        names: &["EPAN *", "AT EPAN *"],
+        ours: "",
+        judge: "",
+        because: JudgeLacks(FEAT_PAN3),
+    },
+];
