@@ -22,6 +22,7 @@ pub mod spec;
 pub mod system;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod text;
 pub mod word;
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ pub struct Spec<M: Machine> {
     pub flow: Flow,
     /// Prepares [`Insn::imm`]; `None` from it means that the word is UNDEFINED after all (reserved field values).
     pub prepare: fn(u32) -> Option<u64>,
+    /// How it is written, in the notation of [`crate::text`]; empty where no text was given.
+    pub text: &'static str,
     /// The meaning.
     pub run: fn(&mut M, Insn) -> Done<M>,
 }
@@ -46,14 +48,18 @@ pub fn not_done<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
 /// body of its own serves better. Of the lines that match a word the one with the most fixed bits wins; where two have
 /// equally many they must say the same, or a third line must take the words of both: a test sees to it.
 ///
+/// First come the texts: `"LEAVES" => "text";` where LEAVES is a leaf's name in which each `*` stands for anything, and the
+/// text is in the notation of [`crate::text`]. A leaf has the first one that takes its name.
+///
 /// A line: `NAME "pattern" FEATURE flow prepare => function;` where FEATURE is `-` or a `Feature`, flow is
 /// `next` or `end`, and prepare and function are paths, with generic arguments where they have any.
 #[macro_export]
 macro_rules! encodings {
-    ($($name:ident $pattern:literal $feature:tt $flow:ident $prepare:path => $run:expr;)*) => {
+    ($($leaves:literal => $text:literal;)* $($name:ident $pattern:literal $feature:tt $flow:ident $prepare:path => $run:expr;)*) => {
         /// The encodings of this class.
         #[must_use]
         pub fn specs<M: $crate::machine::Machine>() -> &'static [$crate::spec::Spec<M>] {
+            const TEXTS: &[(&str, &str)] = &[$(($leaves, $text)),*];
             const {
                 &[$($crate::spec::Spec {
                     name: stringify!($name),
@@ -61,6 +67,7 @@ macro_rules! encodings {
                     feature: $crate::feature_of!($feature),
                     flow: $crate::flow_of!($flow),
                     prepare: $prepare,
+                    text: $crate::text::of_leaf(TEXTS, stringify!($name)),
                     run: $run,
                 }),*]
             }

@@ -6,6 +6,9 @@ use crate::spec::plain;
 use crate::word::Word;
 
 crate::encodings! {
+    "SBC_*" => "n=31? ngc {Rd}, {Rm} | * {Rd}, {Rn}, {Rm}";
+    "SBCS_*" => "n=31? ngcs {Rd}, {Rm} | * {Rd}, {Rn}, {Rm}";
+    "*" => "* {Rd}, {Rn}, {Rm}";
     ADC_32_addsub_carry  "00011010000 mmmmm 000000 nnnnn ddddd" - next plain => adc::<M, 32>;
     ADCS_32_addsub_carry "00111010000 mmmmm 000000 nnnnn ddddd" - next plain => adcs::<M, 32>;
     SBC_32_addsub_carry  "01011010000 mmmmm 000000 nnnnn ddddd" - next plain => sbc::<M, 32>;

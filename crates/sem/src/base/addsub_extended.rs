@@ -9,6 +9,9 @@ use crate::machine::{Done, Machine};
 use crate::word::Word;
 
 crate::encodings! {
+    "ADDS_*" => "d=31? cmn {Rn|sp}, {extended} | * {Rd}, {Rn|sp}, {extended}";
+    "SUBS_*" => "d=31? cmp {Rn|sp}, {extended} | * {Rd}, {Rn|sp}, {extended}";
+    "*" => "* {Rd|sp}, {Rn|sp}, {extended}";
     ADD_32_addsub_ext   "00001011001 mmmmm 0 oo iii nnnnn ddddd" - next extend => add::<M, Unsigned, 32>;
     ADD_32_addsub_ext   "00001011001 mmmmm 011 iii nnnnn ddddd"  - next shift => add::<M, Lsl, 32>;
     ADD_32_addsub_ext   "00001011001 mmmmm 1 oo iii nnnnn ddddd" - next extend => add::<M, Signed, 32>;

@@ -9,6 +9,12 @@ use crate::machine::{Done, Machine};
 use crate::word::Word;
 
 crate::encodings! {
+    "ADD_*" =>
+        "imm12=0 & sh=0 & n=31? mov {Rd|sp}, {Rn|sp} | imm12=0 & sh=0 & d=31? mov {Rd|sp}, {Rn|sp} \
+         | * {Rd|sp}, {Rn|sp}, #{imm12:x}{,lsl12}";
+    "SUB_*" => "* {Rd|sp}, {Rn|sp}, #{imm12:x}{,lsl12}";
+    "ADDS_*" => "d=31? cmn {Rn|sp}, #{imm12:x}{,lsl12} | * {Rd}, {Rn|sp}, #{imm12:x}{,lsl12}";
+    "SUBS_*" => "d=31? cmp {Rn|sp}, #{imm12:x}{,lsl12} | * {Rd}, {Rn|sp}, #{imm12:x}{,lsl12}";
     ADD_32_addsub_imm   "000100010 s iiiiiiiiiiii nnnnn ddddd" - next imm12_shifted => add::<M, 32>;
     ADD_32_addsub_imm   "000100010 s iiiiiiiiiiii 11111 ddddd" - next imm12_shifted => add_sp::<M, 32>;
     ADD_32_addsub_imm   "000100010 s iiiiiiiiiiii nnnnn 11111" - next imm12_shifted => add_sp::<M, 32>;

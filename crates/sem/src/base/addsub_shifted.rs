@@ -10,6 +10,10 @@ use crate::spec::plain;
 use crate::word::Word;
 
 crate::encodings! {
+    "ADD_*" => "* {Rd}, {Rn}, {Rm}{,shift}";
+    "ADDS_*" => "d=31? cmn {Rn}, {Rm}{,shift} | * {Rd}, {Rn}, {Rm}{,shift}";
+    "SUB_*" => "n=31? neg {Rd}, {Rm}{,shift} | * {Rd}, {Rn}, {Rm}{,shift}";
+    "SUBS_*" => "d=31? cmp {Rn}, {Rm}{,shift} | n=31? negs {Rd}, {Rm}{,shift} | * {Rd}, {Rn}, {Rm}{,shift}";
     ADD_32_addsub_shift  "00001011 00 0 mmmmm 000000 nnnnn ddddd"  - next plain => add::<M, Register, 32>;
     ADD_32_addsub_shift  "00001011 00 0 mmmmm 0 iiiii nnnnn ddddd" - next imm6 => add::<M, Lsl, 32>;
     ADD_32_addsub_shift  "00001011 01 0 mmmmm 0 iiiii nnnnn ddddd" - next imm6 => add::<M, Lsr, 32>;

@@ -10,6 +10,17 @@ use crate::machine::{Done, Machine};
 use crate::word::Word;
 
 crate::encodings! {
+    "SBFM_*" =>
+        "imms=top? asr {Rd}, {Rn}, #{immr} | immr=0 & imms=7? sxtb {Rd}, {Wn} | immr=0 & imms=15? sxth {Rd}, {Wn} \
+         | immr=0 & imms=31? sxtw {Rd}, {Wn} | imms<immr? sbfiz {Rd}, {Rn}, #{lsb}, #{imms+1} \
+         | sbfx {Rd}, {Rn}, #{immr}, #{width}";
+    "BFM_*" =>
+        "imms<immr & n=31? bfc {Rd}, #{lsb}, #{imms+1} | imms<immr? bfi {Rd}, {Rn}, #{lsb}, #{imms+1} \
+         | bfxil {Rd}, {Rn}, #{immr}, #{width}";
+    "UBFM_*" =>
+        "imms=top? lsr {Rd}, {Rn}, #{immr} | imms+1=immr? lsl {Rd}, {Rn}, #{lsb} \
+         | sf=0 & immr=0 & imms=7? uxtb {Rd}, {Rn} | sf=0 & immr=0 & imms=15? uxth {Rd}, {Rn} \
+         | imms<immr? ubfiz {Rd}, {Rn}, #{lsb}, #{imms+1} | ubfx {Rd}, {Rn}, #{immr}, #{width}";
     SBFM_32M_bitfield "0001001100 0 iiiii 0 iiiii nnnnn ddddd" - next shifts::<32> => sbfm::<M, 32>;
     BFM_32M_bitfield  "0011001100 0 iiiii 0 iiiii nnnnn ddddd" - next shifts::<32> => bfm::<M, 32>;
     UBFM_32M_bitfield "0101001100 0 iiiii 0 iiiii nnnnn ddddd" - next shifts::<32> => ubfm;

@@ -5,6 +5,8 @@ use crate::machine::{Done, Machine};
 use crate::word::Word;
 
 crate::encodings! {
+    "*_reg" => "* {Rn}, {Rm}, #{nzcv:x}, {cond}";
+    "*_imm" => "* {Rn}, #{imm5:x}, #{nzcv:x}, {cond}";
     CCMN_32_condcmp_reg "00111010010 mmmmm cccc 00 nnnnn 0 ffff" - next flags => ccmn::<M, 32>;
     CCMP_32_condcmp_reg "01111010010 mmmmm cccc 00 nnnnn 0 ffff" - next flags => ccmp::<M, 32>;
     CCMN_64_condcmp_reg "10111010010 mmmmm cccc 00 nnnnn 0 ffff" - next flags => ccmn::<M, 64>;

@@ -6,6 +6,14 @@ use crate::spec::plain;
 use crate::word::Word;
 
 crate::encodings! {
+    "CSINC_*" =>
+        "n=31 & m=31 & cond<14? cset {Rd}, {!cond} | n=m & n!=31 & cond<14? cinc {Rd}, {Rn}, {!cond} \
+         | * {Rd}, {Rn}, {Rm}, {cond}";
+    "CSINV_*" =>
+        "n=31 & m=31 & cond<14? csetm {Rd}, {!cond} | n=m & n!=31 & cond<14? cinv {Rd}, {Rn}, {!cond} \
+         | * {Rd}, {Rn}, {Rm}, {cond}";
+    "CSNEG_*" => "n=m & cond<14? cneg {Rd}, {Rn}, {!cond} | * {Rd}, {Rn}, {Rm}, {cond}";
+    "CSEL_*" => "* {Rd}, {Rn}, {Rm}, {cond}";
     CSEL_32_condsel  "00011010100 mmmmm cccc 00 nnnnn ddddd" - next plain => csel::<M, 32>;
     CSINC_32_condsel "00011010100 mmmmm cccc 01 nnnnn ddddd" - next plain => csinc::<M, 32>;
     CSINC_32_condsel "00011010100 11111 cccc 01 11111 ddddd" - next plain => cset;

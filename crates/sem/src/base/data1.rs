@@ -6,6 +6,9 @@ use crate::spec::{not_done, plain};
 use crate::word::Word;
 
 crate::encodings! {
+    "*_64P_*" => "* {Xd}, {Xn|sp}";
+    "*_64Z_*" => "* {Xd}";
+    "*" => "* {Rd}, {Rn}";
     RBIT_32_dp_1src    "0101101011000000000000 nnnnn ddddd" - next plain => rbit32;
     REV16_32_dp_1src   "0101101011000000000001 nnnnn ddddd" - next plain => rev16::<M, 32>;
     REV_32_dp_1src     "0101101011000000000010 nnnnn ddddd" - next plain => rev32;

@@ -9,6 +9,17 @@ use crate::spec::{not_done, plain};
 use crate::word::Word;
 
 crate::encodings! {
+    "LSLV_*" => "lsl {Rd}, {Rn}, {Rm}";
+    "LSRV_*" => "lsr {Rd}, {Rn}, {Rm}";
+    "ASRV_*" => "asr {Rd}, {Rn}, {Rm}";
+    "RORV_*" => "ror {Rd}, {Rn}, {Rm}";
+    "CRC32*" => "* {Wd}, {Wn}, {Rm}";
+    "SUBPS_*" => "d=31? cmpp {Xn|sp}, {Xm|sp} | * {Xd}, {Xn|sp}, {Xm|sp}";
+    "SUBP_*" => "* {Xd}, {Xn|sp}, {Xm|sp}";
+    "IRG_*" => "m=31? * {Xd|sp}, {Xn|sp} | * {Xd|sp}, {Xn|sp}, {Xm}";
+    "GMI_*" => "* {Xd}, {Xn|sp}, {Xm}";
+    "PACGA_*" => "* {Xd}, {Xn}, {Xm|sp}";
+    "*" => "* {Rd}, {Rn}, {Rm}";
     UDIV_32_dp_2src     "00011010110 mmmmm 000010 nnnnn ddddd" - next plain => udiv::<M, 32>;
     SDIV_32_dp_2src     "00011010110 mmmmm 000011 nnnnn ddddd" - next plain => sdiv::<M, 32>;
     LSLV_32_dp_2src     "00011010110 mmmmm 001000 nnnnn ddddd" - next plain => lslv::<M, 32>;

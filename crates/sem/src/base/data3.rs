@@ -6,6 +6,13 @@ use crate::spec::plain;
 use crate::word::Word;
 
 crate::encodings! {
+    "MADD_*" => "a=31? mul {Rd}, {Rn}, {Rm} | * {Rd}, {Rn}, {Rm}, {Ra}";
+    "MSUB_*" => "a=31? mneg {Rd}, {Rn}, {Rm} | * {Rd}, {Rn}, {Rm}, {Ra}";
+    "SMADDL_*" => "a=31? smull {Xd}, {Wn}, {Wm} | * {Xd}, {Wn}, {Wm}, {Xa}";
+    "SMSUBL_*" => "a=31? smnegl {Xd}, {Wn}, {Wm} | * {Xd}, {Wn}, {Wm}, {Xa}";
+    "UMADDL_*" => "a=31? umull {Xd}, {Wn}, {Wm} | * {Xd}, {Wn}, {Wm}, {Xa}";
+    "UMSUBL_*" => "a=31? umnegl {Xd}, {Wn}, {Wm} | * {Xd}, {Wn}, {Wm}, {Xa}";
+    "*MULH_*" => "* {Xd}, {Xn}, {Xm}";
     MADD_32A_dp_3src    "00011011000 mmmmm 0 aaaaa nnnnn ddddd" - next plain => madd::<M, 32>;
     MADD_32A_dp_3src    "00011011000 mmmmm 0 11111 nnnnn ddddd" - next plain => mul::<M, 32>;
     MSUB_32A_dp_3src    "00011011000 mmmmm 1 aaaaa nnnnn ddddd" - next plain => msub::<M, 32>;

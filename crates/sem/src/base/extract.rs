@@ -8,6 +8,7 @@ use crate::machine::{Done, Machine};
 use crate::word::Word;
 
 crate::encodings! {
+    "*" => "n=m? ror {Rd}, {Rn}, #{imms} | * {Rd}, {Rn}, {Rm}, #{imms}";
     EXTR_32_extract "00010011100 mmmmm 0 iiiii nnnnn ddddd" - next imm6 => extr32;
     EXTR_64_extract "10010011110 mmmmm iiiiii nnnnn ddddd"  - next imm6 => extr64;
 }

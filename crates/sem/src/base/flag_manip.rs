@@ -6,6 +6,9 @@ use crate::spec::plain;
 use crate::word::Word;
 
 crate::encodings! {
+    "RMIF_*" => "* {Xn}, #{rmif}, #{nzcv:x}";
+    "SETF*" => "* {Wn}";
+    "*" => "*";
     RMIF_only_rmif   "10111010000 iiiiii 00001 nnnnn 0 mmmm" FEAT_FlagM next plain => rmif;
     SETF8_only_setf  "0011101000000000000010 nnnnn 01101"    FEAT_FlagM next plain => setf::<M, 8>;
     SETF16_only_setf "0011101000000000010010 nnnnn 01101"    FEAT_FlagM next plain => setf::<M, 16>;

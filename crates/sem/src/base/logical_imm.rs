@@ -8,6 +8,9 @@ use crate::machine::{Done, Machine};
 use crate::word::Word;
 
 crate::encodings! {
+    "ORR_*" => "n=31 & mov? mov {Rd|sp}, #{bitmask} | * {Rd|sp}, {Rn}, #{bitmask}";
+    "ANDS_*" => "d=31? tst {Rn}, #{bitmask} | * {Rd}, {Rn}, #{bitmask}";
+    "*" => "* {Rd|sp}, {Rn}, #{bitmask}";
     AND_32_log_imm   "0001001000 iiiiii iiiiii nnnnn ddddd"  - next bitmask32 => and::<M>;
     AND_32_log_imm   "0001001000 iiiiii iiiiii nnnnn 11111"  - next bitmask32 => and_sp::<M>;
     ORR_32_log_imm   "0011001000 iiiiii iiiiii nnnnn ddddd"  - next bitmask32 => orr::<M, 32>;
@@ -31,7 +34,7 @@ crate::encodings! {
 }
 
 /// DecodeBitMasks' wmask for N:imms:immr at \[22:10\], in 64 bits; `None` where reserved.
-fn bitmask64(word: u32) -> Option<u64> {
+pub(crate) fn bitmask64(word: u32) -> Option<u64> {
     let (n, immr, imms) = (word >> 22 & 1, word >> 16 & 63, word >> 10 & 63);
     // HighestSetBit(N:NOT(imms)) is log2 of the element's size; 0 and none are reserved.
     let len = (n << 6 | !imms & 63).checked_ilog2().filter(|&len| len >= 1)?;

@@ -10,6 +10,10 @@ use crate::spec::plain;
 use crate::word::Word;
 
 crate::encodings! {
+    "ORR_*" => "n=31 & shift=0 & imms=0? mov {Rd}, {Rm} | * {Rd}, {Rn}, {Rm}{,shift}";
+    "ORN_*" => "n=31? mvn {Rd}, {Rm}{,shift} | * {Rd}, {Rn}, {Rm}{,shift}";
+    "ANDS_*" => "d=31? tst {Rn}, {Rm}{,shift} | * {Rd}, {Rn}, {Rm}{,shift}";
+    "*" => "* {Rd}, {Rn}, {Rm}{,shift}";
     AND_32_log_shift  "00001010 00 0 mmmmm 000000 nnnnn ddddd"  - next plain => and::<M, Register, 32>;
     AND_32_log_shift  "00001010 00 0 mmmmm 0 iiiii nnnnn ddddd" - next imm6 => and::<M, Lsl, 32>;
     AND_32_log_shift  "00001010 01 0 mmmmm 0 iiiii nnnnn ddddd" - next imm6 => and::<M, Lsr, 32>;

@@ -6,6 +6,8 @@ use crate::machine::{Done, Machine};
 use crate::word::Word;
 
 crate::encodings! {
+    "S*" => "* {Rd}, {Rn}, #{imm8:s}";
+    "U*" => "* {Rd}, {Rn}, #{imm8}";
     SMAX_32_minmax_imm  "00010001110000 iiiiiiii nnnnn ddddd" FEAT_CSSC next simm8 => smax::<M, 32>;
     UMAX_32U_minmax_imm "00010001110001 iiiiiiii nnnnn ddddd" FEAT_CSSC next uimm8 => umax::<M, 32>;
     SMIN_32_minmax_imm  "00010001110010 iiiiiiii nnnnn ddddd" FEAT_CSSC next simm8 => smin::<M, 32>;

@@ -34,6 +34,7 @@ mod tags;
 mod tests;
 
 pub use crc32::{CRC32, CRC32C};
+pub(crate) use logical_imm::bitmask64;
 pub use memory::{address, transfer};
 
 /// The classes' tables.

@@ -5,6 +5,9 @@ use crate::machine::{Done, Machine};
 use crate::word::Word;
 
 crate::encodings! {
+    "MOVZ_*" => "movz? mov {Rd}, #{wide} | * {Rd}, #{imm16:x}{,hw}";
+    "MOVN_*" => "movn? mov {Rd}, #{!wide} | * {Rd}, #{imm16:x}{,hw}";
+    "*" => "* {Rd}, #{imm16:x}{,hw}";
     MOVN_32_movewide "0001001010 h iiiiiiiiiiiiiiii ddddd" - next inverted32 => mov;
     MOVZ_32_movewide "0101001010 h iiiiiiiiiiiiiiii ddddd" - next halfword => mov;
     MOVK_32_movewide "0111001010 0 iiiiiiiiiiiiiiii ddddd" - next halfword => movk::<M, 32, 0>;

@@ -4,6 +4,8 @@ use crate::insn::Insn;
 use crate::machine::{Done, Machine};
 
 crate::encodings! {
+    "ADR_*" => "* {Xd}, {adr}";
+    "ADRP_*" => "* {Xd}, {adrp}";
     ADR_only_pcreladdr  "0 ii 10000 iiiiiiiiiiiiiiiiiii ddddd" - next offset => adr;
     ADRP_only_pcreladdr "1 ii 10000 iiiiiiiiiiiiiiiiiii ddddd" - next pages => adrp;
 }

@@ -5,6 +5,7 @@ use crate::machine::{Done, Machine, TagOp};
 use crate::word::Word;
 
 crate::encodings! {
+    "*" => "* {Xd|sp}, {Xn|sp}, #{imm6*16:x}, #{imm4:x}";
     ADDG_64_addsub_immtags "1001000110 iiiiii zz iiii nnnnn ddddd" FEAT_MTE next offset => addg;
     SUBG_64_addsub_immtags "1101000110 iiiiii zz iiii nnnnn ddddd" FEAT_MTE next negated_offset => addg;
 }

@@ -6,6 +6,12 @@ use crate::spec::plain;
 use crate::system::{BarrierOp, Domain, System};
 
 crate::encodings! {
+    "CLREX_*" => "crm=15? * | * #{crm:x}";
+    "DSB_BO_*" => "crm=0? ssbb | crm=4? pssbb | * {barrier}";
+    "DSB_BOn_*" => "* {barriernxs}";
+    "DMB_*" => "* {barrier}";
+    "ISB_*" => "crm=15? * | * #{crm:x}";
+    "SB_*" => "*";
     CLREX_BN_barriers "11010101000000110011 cccc 01011111" - next plain => clrex;
     DSB_BO_barriers   "11010101000000110011 cccc 10011111" - next plain => dsb;
     DMB_BO_barriers   "11010101000000110011 cccc 10111111" - next plain => dmb;

@@ -6,6 +6,8 @@ use crate::machine::{Done, Machine};
 use crate::word::Word;
 
 crate::encodings! {
+    "CB*" => "* {Rt}, {label19}";
+    "TB*" => "* {Rt}, #{bit}, {label14}";
     CBZ_32_compbranch    "00110100 iiiiiiiiiiiiiiiiiii ttttt"   - end offset19 => cbz::<M, 32>;
     CBNZ_32_compbranch   "00110101 iiiiiiiiiiiiiiiiiii ttttt"   - end offset19 => cbnz::<M, 32>;
     CBZ_64_compbranch    "10110100 iiiiiiiiiiiiiiiiiii ttttt"   - end offset19 => cbz::<M, 64>;

@@ -6,6 +6,9 @@ use crate::machine::{Done, Machine};
 use crate::system::{ExceptionCall, System};
 
 crate::encodings! {
+    "UDF_*" => "* #{imm16low}";
+    "DCPS*" => "imm16=0? * | * #{imm16:x}";
+    "*" => "* #{imm16:x}";
     SVC_EX_exception    "11010100000 iiiiiiiiiiiiiiii 00001" - end imm16 => svc;
     HVC_EX_exception    "11010100000 iiiiiiiiiiiiiiii 00010" - end imm16 => hvc;
     SMC_EX_exception    "11010100000 iiiiiiiiiiiiiiii 00011" - end imm16 => smc;

@@ -10,6 +10,15 @@ use crate::spec::plain;
 use crate::system::{Hint, System};
 
 crate::encodings! {
+    "WF*T_*" => "* {Xd}";
+    "BTI_*" => "*{bti}";
+    "PSB_*" => "psb csync";
+    "TSB_*" => "tsb csync";
+    "GCSB_*" => "gcsb dsync";
+    "CHKFEAT_*" => "* x16";
+    "HINT_*" => "hint #{hint:x}";
+    "STSHH_*" => "op2=0? * keep | * strm";
+    "*" => "*";
     NOP_HI_hints                  "11010101000000110010000000011111"    - next plain => nop;
     YIELD_HI_hints                "11010101000000110010000000111111"    - end plain => yield_;
     WFE_HI_hints                  "11010101000000110010000001011111"    - end plain => wfe;

@@ -5,6 +5,8 @@ use crate::insn::Insn;
 use crate::machine::{BranchKind, Done, Machine};
 
 crate::encodings! {
+    "*_branch_imm" => "* {label26}";
+    "*_condbranch" => "*.{bcond} {label19}";
     B_only_branch_imm  "000101 iiiiiiiiiiiiiiiiiiiiiiiiii"   - end offset26 => b;
     BL_only_branch_imm "100101 iiiiiiiiiiiiiiiiiiiiiiiiii"   - end offset26 => bl;
     B_only_condbranch  "01010100 iiiiiiiiiiiiiiiiiii 0 0000" - end offset19 => b_cond::<M, 0>;

@@ -6,6 +6,10 @@ use crate::spec::{not_done, plain};
 use crate::system::{PstateField, System};
 
 crate::encodings! {
+    "*" =>
+        "op1=3 & op2=3 & crm=2? smstop sm | op1=3 & op2=3 & crm=3? smstart sm | op1=3 & op2=3 & crm=4? smstop za \
+         | op1=3 & op2=3 & crm=5? smstart za | op1=3 & op2=3 & crm=6? smstop | op1=3 & op2=3 & crm=7? smstart \
+         | msr {pstate}, #{crm:x}";
     MSR_SI_pstate "1101010100000 000 0100 cccc 011 11111"  FEAT_UAO end plain => uao;
     MSR_SI_pstate "1101010100000 000 0100 cccc 100 11111"  FEAT_PAN end plain => pan;
     MSR_SI_pstate "1101010100000 000 0100 cccc 101 11111"  - end plain => spsel;

@@ -6,6 +6,10 @@ use crate::spec::{not_done, plain};
 use crate::system::System;
 
 crate::encodings! {
+    "RET_*" => "n=30? * | * {Xn}";
+    "*_64_*" => "* {Xn}";
+    "*_64E_*" => "*";
+    "*_64P_*" => "* {Xn}, {Xd|sp}";
     BR_64_branch_reg      "1101011000011111000000 nnnnn 00000" - end plain => br;
     BRAAZ_64_branch_reg   "1101011000011111000010 nnnnn 11111" FEAT_PAuth end plain => not_done;
     BRABZ_64_branch_reg   "1101011000011111000011 nnnnn 11111" FEAT_PAuth end plain => not_done;

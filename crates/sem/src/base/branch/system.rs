@@ -9,6 +9,10 @@ use crate::spec::plain;
 use crate::system::System;
 
 crate::encodings! {
+    "SYS_*" => "{sys}";
+    "SYSL_*" => "{sysl}";
+    "MSR_*" => "* {sysreg}, {Xt}";
+    "MRS_*" => "* {Xt}, {sysreg}";
     SYS_CR_systeminstrs  "1101010100001 ooo cccc cccc ooo ttttt"  - end plain => sys;
     SYSL_RC_systeminstrs "1101010100101 ooo cccc cccc ooo ttttt"  - end plain => sysl;
     MSR_SR_systemmove    "110101010001 o ooo cccc cccc ooo ttttt" - end register => msr;

@@ -8,6 +8,10 @@ use crate::spec::plain;
 use crate::word::Word;
 
 crate::encodings! {
+    "LD*_32_*" => "t=31 & A=0? {st} {Ws}, [{Xn|sp}] | * {Ws}, {Wt}, [{Xn|sp}]";
+    "SWP*_32_*" => "* {Ws}, {Wt}, [{Xn|sp}]";
+    "LD*_64_*" => "t=31 & A=0? {st} {Xs}, [{Xn|sp}] | * {Xs}, {Xt}, [{Xn|sp}]";
+    "SWP*_64_*" => "* {Xs}, {Xt}, [{Xn|sp}]";
     LDADDB_32_memop    "00111000001 sssss 000000 nnnnn ttttt" FEAT_LSE next plain => add::<M, Plain, 0>;
     LDCLRB_32_memop    "00111000001 sssss 000100 nnnnn ttttt" FEAT_LSE next plain => clear::<M, Plain, 0>;
     LDEORB_32_memop    "00111000001 sssss 001000 nnnnn ttttt" FEAT_LSE next plain => eor::<M, Plain, 0>;

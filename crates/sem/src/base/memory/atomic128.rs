@@ -3,6 +3,7 @@
 use crate::spec::{not_done, plain};
 
 crate::encodings! {
+    "*" => "* {Xt}, {Xs}, [{Xn|sp}]";
     LDCLRP_128_memop_128   "00011001001 aaaaa 000100 nnnnn ttttt" FEAT_LSE128 next plain => not_done;
     LDSETP_128_memop_128   "00011001001 aaaaa 001100 nnnnn ttttt" FEAT_LSE128 next plain => not_done;
     SWPP_128_memop_128     "00011001001 aaaaa 100000 nnnnn ttttt" FEAT_LSE128 next plain => not_done;

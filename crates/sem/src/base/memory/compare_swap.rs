@@ -9,6 +9,10 @@ use crate::machine::{Done, Machine};
 use crate::spec::plain;
 
 crate::encodings! {
+    "CASP*_CP32_*" => "* {Ws}, {Ws+1}, {Wt}, {Wt+1}, [{Xn|sp}]";
+    "CASP*_CP64_*" => "* {Xs}, {Xs+1}, {Xt}, {Xt+1}, [{Xn|sp}]";
+    "*_C32_*" => "* {Ws}, {Wt}, [{Xn|sp}]";
+    "*_C64_*" => "* {Xs}, {Xt}, [{Xn|sp}]";
     CASB_C32_comswap      "00001000101 sssss 011111 nnnnn ttttt"   FEAT_LSE next plain => cas::<M, Plain, 0>;
     CASLB_C32_comswap     "00001000101 sssss 111111 nnnnn ttttt"   FEAT_LSE next plain => cas::<M, Release, 0>;
     CASAB_C32_comswap     "00001000111 sssss 011111 nnnnn ttttt"   FEAT_LSE next plain => cas::<M, Acquire, 0>;

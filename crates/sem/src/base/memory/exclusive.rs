@@ -10,6 +10,14 @@ use crate::machine::{Done, Machine};
 use crate::spec::plain;
 
 crate::encodings! {
+    "*_SR32_*" => "* {Ws}, {Wt}, [{Xn|sp}]";
+    "*_SR64_*" => "* {Ws}, {Xt}, [{Xn|sp}]";
+    "*_LR32_*" => "* {Wt}, [{Xn|sp}]";
+    "*_LR64_*" => "* {Xt}, [{Xn|sp}]";
+    "*_SP32_*" => "* {Ws}, {Wt}, {Wa}, [{Xn|sp}]";
+    "*_SP64_*" => "* {Ws}, {Xt}, {Xa}, [{Xn|sp}]";
+    "*_LP32_*" => "* {Wt}, {Wa}, [{Xn|sp}]";
+    "*_LP64_*" => "* {Xt}, {Xa}, [{Xn|sp}]";
     STXRB_SR32_ldstexclr  "00001000000 sssss 0 zzzzz nnnnn ttttt" - next plain => store_exclusive::<M, Plain, 0>;
     STLXRB_SR32_ldstexclr "00001000000 sssss 1 zzzzz nnnnn ttttt" - next plain => store_exclusive::<M, Release, 0>;
     LDXRB_LR32_ldstexclr  "00001000010 zzzzz 0 zzzzz nnnnn ttttt" - next plain => load_exclusive::<M, Plain, 0>;

@@ -3,6 +3,8 @@
 use crate::spec::{not_done, plain};
 
 crate::encodings! {
+    "CPY*" => "* [{Xd}]!, [{Xs}]!, {Xn}!";
+    "SET*" => "* [{Xd}]!, {Xn}!, {Xs}";
     CPYFP_CPY_memcms     "00 011001000 sssss 000001 nnnnn ddddd" FEAT_MOPS next plain => not_done;
     CPYFPWT_CPY_memcms   "00 011001000 sssss 000101 nnnnn ddddd" FEAT_MOPS next plain => not_done;
     CPYFPRT_CPY_memcms   "00 011001000 sssss 001001 nnnnn ddddd" FEAT_MOPS next plain => not_done;

@@ -6,6 +6,12 @@ use crate::base::imm::simm9;
 use crate::spec::plain;
 
 crate::encodings! {
+    "*32*_memop" => "* {Wt}, [{Xn|sp}]";
+    "*64*_memop" => "* {Xt}, [{Xn|sp}]";
+    "*_*32_ldstord" => "* {Wt}, [{Xn|sp}]";
+    "*_*64_ldstord" => "* {Xt}, [{Xn|sp}]";
+    "*_32_*" => "* {Wt}, [{Xn|sp}{,imm9:s}]";
+    "*_64_*" => "* {Xt}, [{Xn|sp}{,imm9:s}]";
     STLLRB_SL32_ldstord          "00001000100 zzzzz 0 zzzzz nnnnn ttttt" FEAT_LOR next plain => store::<M, Offset<XnOrSp>, Limited, 0>;
     STLRB_SL32_ldstord           "00001000100 zzzzz 1 zzzzz nnnnn ttttt" - next plain => store::<M, Offset<XnOrSp>, Release, 0>;
     LDLARB_LR32_ldstord          "00001000110 zzzzz 0 zzzzz nnnnn ttttt" FEAT_LOR next plain => load::<M, Offset<XnOrSp>, Limited, 0>;

@@ -7,6 +7,16 @@ use crate::machine::{Done, Machine};
 use crate::spec::plain;
 
 crate::encodings! {
+    "STLR_32S_*" => "* {Wt}, [{Xn|sp}, #-4]!";
+    "LDAPR_32L_*" => "* {Wt}, [{Xn|sp}], #4";
+    "STLR_64S_*" => "* {Xt}, [{Xn|sp}, #-8]!";
+    "LDAPR_64L_*" => "* {Xt}, [{Xn|sp}], #8";
+    "STILP_32SE_*" => "* {Wt}, {Ws}, [{Xn|sp}, #-8]!";
+    "LDIAPP_32LE_*" => "* {Wt}, {Ws}, [{Xn|sp}], #8";
+    "STILP_64SS_*" => "* {Xt}, {Xs}, [{Xn|sp}, #-16]!";
+    "LDIAPP_64LS_*" => "* {Xt}, {Xs}, [{Xn|sp}], #16";
+    "*_32*" => "* {Wt}, {Ws}, [{Xn|sp}]";
+    "*_64*" => "* {Xt}, {Xs}, [{Xn|sp}]";
     STLR_32S_ldapstl_writeback  "1001100110000000000010 nnnnn ttttt"   FEAT_LRCPC3 next down::<2> => store::<M, PreIndex<XnOrSp>, Release, 2>;
     LDAPR_32L_ldapstl_writeback "1001100111000000000010 nnnnn ttttt"   FEAT_LRCPC3 next up::<2> => load::<M, PostIndex<XnOrSp>, AcquirePc, 2>;
     STLR_64S_ldapstl_writeback  "1101100110000000000010 nnnnn ttttt"   FEAT_LRCPC3 next down::<3> => store::<M, PreIndex<XnOrSp>, Release, 3>;

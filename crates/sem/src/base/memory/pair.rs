@@ -6,6 +6,12 @@ use super::transfer::{load_pair, load_pair_signed, store_pair};
 use crate::base::imm::simm7_scaled;
 
 crate::encodings! {
+    "*_32_ldstpair_pre" => "* {Wt}, {Wa}, [{Xn|sp}, #{simm7}]!";
+    "*_32_ldstpair_post" => "* {Wt}, {Wa}, [{Xn|sp}], #{simm7}";
+    "*_32_*" => "* {Wt}, {Wa}, [{Xn|sp}{,simm7}]";
+    "*_64_ldstpair_pre" => "* {Xt}, {Xa}, [{Xn|sp}, #{simm7}]!";
+    "*_64_ldstpair_post" => "* {Xt}, {Xa}, [{Xn|sp}], #{simm7}";
+    "*_64_*" => "* {Xt}, {Xa}, [{Xn|sp}{,simm7}]";
     STP_32_ldstpair_off     "0010100100 iiiiiii aaaaa nnnnn ttttt" - next simm7_scaled::<2> => store_pair::<M, Offset<Xn>, 2>;
     STP_32_ldstpair_off     "0010100100 iiiiiii aaaaa 11111 ttttt" - next simm7_scaled::<2> => store_pair::<M, Offset<Sp>, 2>;
     LDP_32_ldstpair_off     "0010100101 iiiiiii aaaaa nnnnn ttttt" - next simm7_scaled::<2> => load_pair::<M, Offset<Xn>, 2>;

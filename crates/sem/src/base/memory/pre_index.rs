@@ -5,6 +5,8 @@ use super::transfer::{Plain, load, load_signed, store};
 use crate::base::imm::simm9;
 
 crate::encodings! {
+    "*_32_*" => "* {Wt}, [{Xn|sp}, #{imm9:s}]!";
+    "*_64_*" => "* {Xt}, [{Xn|sp}, #{imm9:s}]!";
     STRB_32_ldst_immpre  "00111000000 iiiiiiiii 11 nnnnn ttttt" - next simm9 => store::<M, PreIndex<Xn>, Plain, 0>;
     STRB_32_ldst_immpre  "00111000000 iiiiiiiii 11 11111 ttttt" - next simm9 => store::<M, PreIndex<Sp>, Plain, 0>;
     LDRB_32_ldst_immpre  "00111000010 iiiiiiiii 11 nnnnn ttttt" - next simm9 => load::<M, PreIndex<Xn>, Plain, 0>;

@@ -3,6 +3,9 @@
 use crate::spec::{not_done, plain};
 
 crate::encodings! {
+    "*_128_*" => "* {Xt}, {Xs}, [{Xn|sp}]";
+    "*P*_C64_rcwcomswappr" => "* {Xs}, {Xs+1}, {Xt}, {Xt+1}, [{Xn|sp}]";
+    "*" => "* {Xs}, {Xt}, [{Xn|sp}]";
     RCWCLR_64_memop             "00111000001 sssss 100100 nnnnn ttttt" FEAT_THE next plain => not_done;
     RCWSWP_64_memop             "00111000001 sssss 101000 nnnnn ttttt" FEAT_THE next plain => not_done;
     RCWSET_64_memop             "00111000001 sssss 101100 nnnnn ttttt" FEAT_THE next plain => not_done;

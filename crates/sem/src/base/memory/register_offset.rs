@@ -8,6 +8,10 @@ use super::transfer::{Plain, load, load_signed, prefetch, store};
 use crate::spec::plain;
 
 crate::encodings! {
+    "RPRFM_*" => "* {rprfop}, {Xm}, [{Xn|sp}]";
+    "PRFM_*" => "* {prfop}, [{Xn|sp}, {regoff}]";
+    "*_32*" => "* {Wt}, [{Xn|sp}, {regoff}]";
+    "*_64*" => "* {Xt}, [{Xn|sp}, {regoff}]";
     STRB_32B_ldst_regoff   "00111000001 mmmmm o 1 o s 10 nnnnn ttttt"  - next index_shift::<0> => store::<M, IndexedAny, Plain, 0>;
     STRB_32B_ldst_regoff   "00111000001 mmmmm 010 s 10 nnnnn ttttt"    - next index_shift::<0> => store::<M, IndexedUxtw, Plain, 0>;
     STRB_32B_ldst_regoff   "00111000001 mmmmm 110 s 10 nnnnn ttttt"    - next index_shift::<0> => store::<M, IndexedSxtw, Plain, 0>;

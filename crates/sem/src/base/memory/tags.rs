@@ -7,6 +7,14 @@ use crate::machine::{Access, Done, Machine, TagCheck, TagOp};
 use crate::spec::plain;
 
 crate::encodings! {
+    "STGP_*_pre" => "* {Xt}, {Xa}, [{Xn|sp}, #{simm7}]!";
+    "STGP_*_post" => "* {Xt}, {Xa}, [{Xn|sp}], #{simm7}";
+    "STGP_*" => "* {Xt}, {Xa}, [{Xn|sp}{,simm7}]";
+    "*post_*" => "* {Xt|sp}, [{Xn|sp}], #{imm9*16:s}";
+    "*pre_*" => "* {Xt|sp}, [{Xn|sp}, #{imm9*16:s}]!";
+    "*bulk_*" => "* {Xt}, [{Xn|sp}]";
+    "LDG_*" => "* {Xt}, [{Xn|sp}{,imm9*16:s}]";
+    "*" => "* {Xt|sp}, [{Xn|sp}{,imm9*16:s}]";
     STG_64Spost_ldsttags     "11011001001 iiiiiiiii 01 nnnnn ttttt" FEAT_MTE next simm9_granules => stg::<M, PostIndex<XnOrSp>>;
     STG_64Soffset_ldsttags   "11011001001 iiiiiiiii 10 nnnnn ttttt" FEAT_MTE next simm9_granules => stg::<M, Offset<XnOrSp>>;
     STG_64Spre_ldsttags      "11011001001 iiiiiiiii 11 nnnnn ttttt" FEAT_MTE next simm9_granules => stg::<M, PreIndex<XnOrSp>>;

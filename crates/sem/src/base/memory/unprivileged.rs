@@ -5,6 +5,8 @@ use super::transfer::{Unprivileged, load, load_signed, store};
 use crate::base::imm::simm9;
 
 crate::encodings! {
+    "*_32_*" => "* {Wt}, [{Xn|sp}{,imm9:s}]";
+    "*_64_*" => "* {Xt}, [{Xn|sp}{,imm9:s}]";
     STTRB_32_ldst_unpriv  "00111000000 iiiiiiiii 10 nnnnn ttttt" - next simm9 => store::<M, Offset<XnOrSp>, Unprivileged, 0>;
     LDTRB_32_ldst_unpriv  "00111000010 iiiiiiiii 10 nnnnn ttttt" - next simm9 => load::<M, Offset<XnOrSp>, Unprivileged, 0>;
     LDTRSB_64_ldst_unpriv "00111000100 iiiiiiiii 10 nnnnn ttttt" - next simm9 => load_signed::<M, Offset<XnOrSp>, Unprivileged, 0, 64>;

@@ -6,6 +6,9 @@ use crate::base::imm::simm9;
 use crate::spec::plain;
 
 crate::encodings! {
+    "PRFUM_*" => "* {prfop}, [{Xn|sp}{,imm9:s}]";
+    "*_32_*" => "* {Wt}, [{Xn|sp}{,imm9:s}]";
+    "*_64_*" => "* {Xt}, [{Xn|sp}{,imm9:s}]";
     STURB_32_ldst_unscaled  "00111000000 iiiiiiiii 00 nnnnn ttttt" - next simm9 => store::<M, Offset<Xn>, Plain, 0>;
     STURB_32_ldst_unscaled  "00111000000 iiiiiiiii 00 11111 ttttt" - next simm9 => store::<M, Offset<Sp>, Plain, 0>;
     LDURB_32_ldst_unscaled  "00111000010 iiiiiiiii 00 nnnnn ttttt" - next simm9 => load::<M, Offset<Xn>, Plain, 0>;

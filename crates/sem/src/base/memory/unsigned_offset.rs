@@ -6,6 +6,9 @@ use crate::base::imm::imm12_scaled;
 use crate::spec::plain;
 
 crate::encodings! {
+    "PRFM_*" => "* {prfop}, [{Xn|sp}{,uimm12}]";
+    "*_32_*" => "* {Wt}, [{Xn|sp}{,uimm12}]";
+    "*_64_*" => "* {Xt}, [{Xn|sp}{,uimm12}]";
     STRB_32_ldst_pos  "0011100100 iiiiiiiiiiii nnnnn ttttt" - next imm12_scaled::<0> => store::<M, Offset<Xn>, Plain, 0>;
     STRB_32_ldst_pos  "0011100100 iiiiiiiiiiii 11111 ttttt" - next imm12_scaled::<0> => store::<M, Offset<Sp>, Plain, 0>;
     LDRB_32_ldst_pos  "0011100101 iiiiiiiiiiii nnnnn ttttt" - next imm12_scaled::<0> => load::<M, Offset<Xn>, Plain, 0>;
