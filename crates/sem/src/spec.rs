@@ -60,6 +60,7 @@ macro_rules! encodings {
         #[must_use]
         pub fn specs<M: $crate::machine::Machine>() -> &'static [$crate::spec::Spec<M>] {
             const TEXTS: &[(&str, &str)] = &[$(($leaves, $text)),*];
+            const { $crate::text::assert_used(TEXTS, &[$(stringify!($name)),*]) };
             const {
                 &[$($crate::spec::Spec {
                     name: stringify!($name),

@@ -90,14 +90,31 @@ fn lower_case(f: &mut Formatter<'_>, name: &str) -> Result {
 /// The text of the first line of `texts` whose leaves take `leaf`, or the empty one. Runs in the compiler.
 #[must_use]
 pub const fn of_leaf(texts: &[(&str, &'static str)], leaf: &str) -> &'static str {
+    let line = first_match(texts, leaf);
+    if line < texts.len() { texts[line].1 } else { "" }
+}
+
+/// The number of the first line of `texts` whose leaves take `leaf`, or how many there are.
+const fn first_match(texts: &[(&str, &'static str)], leaf: &str) -> usize {
     let mut line = 0;
-    while line < texts.len() {
-        if matches(texts[line].0.as_bytes(), 0, leaf.as_bytes(), 0) {
-            return texts[line].1;
-        }
+    while line < texts.len() && !matches(texts[line].0.as_bytes(), 0, leaf.as_bytes(), 0) {
         line += 1;
     }
-    ""
+    line
+}
+
+/// Does each of `texts` serve one of `leaves`? It does not build otherwise. Runs in the compiler.
+pub const fn assert_used(texts: &[(&str, &'static str)], leaves: &[&str]) {
+    let mut line = 0;
+    while line < texts.len() {
+        let (mut leaf, mut used) = (0, false);
+        while leaf < leaves.len() && !used {
+            used = first_match(texts, leaves[leaf]) == line;
+            leaf += 1;
+        }
+        assert!(used, "a text serves no leaf of its table");
+        line += 1;
+    }
 }
 
 /// Does `name` from place `n` on match `pattern` from place `p` on, where `*` stands for any characters?

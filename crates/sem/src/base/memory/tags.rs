@@ -7,9 +7,6 @@ use crate::machine::{Access, Done, Machine, TagCheck, TagOp};
 use crate::spec::plain;
 
 crate::encodings! {
-    "STGP_*_pre" => "* {Xt}, {Xa}, [{Xn|sp}, #{simm7}]!";
-    "STGP_*_post" => "* {Xt}, {Xa}, [{Xn|sp}], #{simm7}";
-    "STGP_*" => "* {Xt}, {Xa}, [{Xn|sp}{,simm7}]";
     "*post_*" => "* {Xt|sp}, [{Xn|sp}], #{imm9*16:s}";
     "*pre_*" => "* {Xt|sp}, [{Xn|sp}, #{imm9*16:s}]!";
     "*bulk_*" => "* {Xt}, [{Xn|sp}]";
