@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use vambrace_oracle::system::differences::{Because, DIFFERENCES};
-use vambrace_oracle::system::{MODELS, Setup, build, compare, cpus, missing, programs, run_judge, run_ours};
+use vambrace_oracle::system::{MODELS, Setup, build, compare, cpus, features, missing, programs, run_judge, run_ours};
 
 /// Runs `program` on both machines, as each model.
 fn check(program: &str) {
@@ -18,7 +18,7 @@ fn check(program: &str) {
     let mut used = BTreeSet::new();
     let mut report = Vec::new();
     for cpu in MODELS {
-        let setup = Setup { cpu: cpu.to_owned(), cpus: cpus(program) };
+        let setup = Setup { cpu: cpu.to_owned(), cpus: cpus(program), features: features(program, cpu) };
         let (ours, judge) = (run_ours(&elf, &setup), run_judge(&elf, &setup));
         match (ours, judge) {
             (Ok(ours), Ok(judge)) => {
@@ -52,7 +52,7 @@ macro_rules! tests {
     };
 }
 
-tests! { dirty exceptions memory permissions walks wide }
+tests! { dirty exceptions memory pauth permissions walks wide }
 
 #[test]
 fn every_program_has_its_test() {

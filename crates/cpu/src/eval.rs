@@ -1,7 +1,7 @@
 //! The PE as a [`sem::Machine`]: executing is one reading of the semantics.
 //! Memory is in `memory`, system operations in `system`.
 
-use sem::{Access, AtomicOp, BranchKind, Done, FpEnv, Insn, Machine, Pure, Quad, System, TagOp, Word};
+use sem::{Access, Assist, AtomicOp, BranchKind, Done, FpEnv, Insn, Machine, Pure, Quad, System, TagOp, Word};
 
 use crate::pe::Pe;
 use crate::stop::Stop;
@@ -215,6 +215,9 @@ impl Machine for Pe {
     }
     fn not_done(&mut self, insn: Insn) -> Done<Self> {
         self.report_not_done(insn)
+    }
+    fn assist(&mut self, insn: Insn, op: Assist, operands: [u64; 3]) -> Result<u64, Stop> {
+        self.assist_with(insn, op, operands)
     }
     fn system(&mut self, insn: Insn, op: System, argument: u64) -> Result<u64, Stop> {
         self.system_operation(insn, op, argument)

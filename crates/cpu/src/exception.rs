@@ -74,6 +74,12 @@ impl Pe {
         Err(self.tool_error(ToolError::NotDone { word: insn.word(), name: name.to_owned(), pc }))
     }
 
+    /// ESR_ELx of the synchronous exception that waits to be taken, as it is without a change of EL.
+    #[must_use]
+    pub fn pending_syndrome(&self) -> Option<u64> {
+        self.pending.map(|exception| exception.syndrome.taken(Origin::Same))
+    }
+
     /// Takes the pending synchronous exception with `pc` as the preferred return address.
     pub(crate) fn take_pending(&mut self, pc: u64) {
         let Some(Exception { syndrome, far }) = self.pending.take() else { return };
@@ -140,8 +146,8 @@ impl Pe {
         self.pc = base.wrapping_add(group + vector as u64);
     }
 
-    /// ERET: to the state in SPSR_EL1, at ELR_EL1. An illegal return keeps the level and sets PSTATE.IL.
-    pub(crate) fn exception_return(&mut self, retired: u64) {
+    /// ERET: to the state in SPSR_EL1, at `target`. An illegal return keeps the level and sets PSTATE.IL.
+    pub(crate) fn exception_return(&mut self, retired: u64, target: u64) {
         let spsr = self.sys[Reg::SPSR_EL1 as usize];
         let from = self.pstate.el;
         self.account_el(retired);
@@ -157,7 +163,7 @@ impl Pe {
         self.nzcv = spsr & 0xf000_0000;
         self.set_pstate(to);
         // The tag rule is that of the level returned to, whose regime is the same here.
-        self.next_pc = self.branch_address(self.sys[Reg::ELR_EL1 as usize]);
+        self.next_pc = self.branch_address(target);
         self.emit(Event::ExceptionReturn { from, to: to.el });
     }
 

@@ -9,6 +9,7 @@ mod abort;
 mod eval;
 mod exception;
 mod memory;
+mod pauth;
 mod pe;
 mod run;
 mod system;

@@ -13,6 +13,7 @@ use crate::code::BlockMemory;
 use crate::eval::Q;
 use crate::exception::Exception;
 use crate::memory::Monitor;
+use crate::pauth::Pauth;
 use crate::pstate::Pstate;
 use crate::stop::{Exit, Stop, ToolError};
 use crate::timer::Timer;
@@ -147,6 +148,8 @@ pub struct Pe {
     pub(crate) random: u64,
     pub(crate) semihosting: bool,
 
+    /// Pointer authentication, where the model has it.
+    pub(crate) pauth: Option<Pauth>,
     pub(crate) stage1: Stage1,
     pub(crate) mmu_features: MmuFeatures,
     pub(crate) tlb: Tlb,
@@ -212,6 +215,7 @@ impl Pe {
             wait_until: None,
             random: config.seed | 1,
             semihosting: config.semihosting == Semihosting::On,
+            pauth: Pauth::of(&config.model),
             stage1: Stage1::new(&crate::system::NO_TRANSLATION, &mmu_features),
             mmu_features,
             tlb: Tlb::new(),

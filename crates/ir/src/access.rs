@@ -115,6 +115,36 @@ impl AtomicOp {
     }
 }
 
+/// A key of pointer authentication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PauthKey {
+    /// Instruction key A.
+    IA,
+    /// Instruction key B.
+    IB,
+    /// Data key A.
+    DA,
+    /// Data key B.
+    DB,
+}
+
+/// What the PE does with up to three words, beside computing and accessing memory once. Gives one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Assist {
+    /// Signs the first operand, a pointer, with the second, the modifier.
+    Sign(PauthKey),
+    /// Authenticates a pointer with a modifier.
+    Authenticate(PauthKey),
+    /// The same as a part of an instruction that then uses the pointer.
+    AuthenticateCombined(PauthKey),
+    /// Strips the code off an instruction address.
+    StripInstruction,
+    /// Strips the code off a data address.
+    StripData,
+    /// The generic code of the first operand with the second as modifier.
+    SignGeneric,
+}
+
 /// How control moves; for profiles, BTI and PMU events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BranchKind {

@@ -1,6 +1,6 @@
 //! Evaluates blocks.
 
-use crate::access::{Access, AtomicOp, BranchKind, Pure};
+use crate::access::{Access, Assist, AtomicOp, BranchKind, Pure};
 use crate::block::Block;
 use crate::fold::{Datum, Results, fold};
 use crate::op::{Op, Value};
@@ -44,6 +44,8 @@ pub trait State<S> {
     fn check_sp_alignment(&mut self) -> Result<(), Self::Stop>;
     fn check_fp(&mut self) -> Result<(), Self::Stop>;
     fn call(&mut self, function: Pure, operands: [u128; 3]) -> u128;
+    /// `offset` and `word` are those of the instruction's start.
+    fn assist(&mut self, offset: u32, word: u32, op: Assist, operands: [u64; 3]) -> Result<u64, Self::Stop>;
     fn system(&mut self, call: &S, argument: u64) -> Result<u64, Self::Stop>;
 
     fn branch(&mut self, kind: BranchKind, target: u64) -> Result<(), Self::Stop>;
@@ -148,6 +150,9 @@ impl Run {
             Op::CheckFp => state.check_fp()?,
             Op::Call { function, operands } => {
                 self.values.push(Datum::Quad(state.call(function, operands.map(|v| self.q(v)))));
+            }
+            Op::Assist { op, operands } => {
+                self.give(state.assist(self.offset, self.word, op, operands.map(|v| self.w(v)))?);
             }
             Op::System { ref call, argument } => self.give(state.system(call, self.w(argument))?),
 

@@ -1,6 +1,6 @@
 //! The operations, in one list.
 
-use crate::access::{Access, AtomicOp, BranchKind, Pure};
+use crate::access::{Access, Assist, AtomicOp, BranchKind, Pure};
 use crate::tags::TagOp;
 
 /// A value: its number, counted over all results of the block's operations in order.
@@ -309,6 +309,13 @@ pub enum Op<S> {
         /// Its operands, quads.
         operands: [Value; 3],
     },
+    /// Work of the PE on words, for the instruction that the last [`Op::InsnStart`] began. May stop. -> Word
+    Assist {
+        /// Which.
+        op: Assist,
+        /// Its operands; 0 where it has fewer.
+        operands: [Value; 3],
+    },
     /// A system operation; gives its result, 0 where it has none. May stop, before or after its effect, as the
     /// state's stop says; then nothing of its instruction follows. May read and write any guest state but X0 to X30
     /// and Q0 to Q31. -> Word
@@ -390,6 +397,7 @@ impl<S> Op<S> {
             | Self::Tags { .. }
             | Self::CheckSpAlignment
             | Self::CheckFp
+            | Self::Assist { .. }
             | Self::System { .. } => Class::MayStop,
             Self::Branch { .. } | Self::BranchIf { .. } | Self::NotDone => Class::Control,
         }
@@ -419,6 +427,7 @@ impl<S> Op<S> {
             | Self::Atomic { .. }
             | Self::CompareSwap { .. }
             | Self::Tags { .. }
+            | Self::Assist { .. }
             | Self::System { .. } => &[Word],
             Self::AddWithCarry { .. } | Self::LoadExclusivePair { .. } | Self::CompareSwapPair { .. } => &[Word, Word],
             Self::ConstQuad(_)
@@ -481,7 +490,8 @@ impl<S> Op<S> {
             Self::Select { condition: a, then: b, other: c }
             | Self::AddWithCarry { a, b, carry: c, .. }
             | Self::StoreExclusivePair { address: a, values: [b, c], .. }
-            | Self::CompareSwap { address: a, expected: b, new: c, .. } => {
+            | Self::CompareSwap { address: a, expected: b, new: c, .. }
+            | Self::Assist { operands: [a, b, c], .. } => {
                 each(a, Word);
                 each(b, Word);
                 each(c, Word);

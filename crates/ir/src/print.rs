@@ -108,6 +108,7 @@ impl<S: Debug> Display for Op<S> {
             Op::CheckSpAlignment => f.write_str("check_sp_alignment"),
             Op::CheckFp => f.write_str("check_fp"),
             Op::Call { function, operands: [a, b, c] } => write!(f, "call {function:?} {a}, {b}, {c}"),
+            Op::Assist { op, operands: [a, b, c] } => write!(f, "assist {op:?} {a}, {b}, {c}"),
             Op::System { call, argument } => write!(f, "system {call:?} {argument}"),
 
             Op::Branch { kind, target } => write!(f, "branch.{} {target}", lower(kind)),

@@ -645,6 +645,13 @@ impl Stage1 {
         }
     }
 
+    /// The bits of an address in that range, by TxSZ: 16 to 52. In the EL2 regime both ranges are the one there is.
+    #[inline]
+    #[must_use]
+    pub fn address_bits(&self, half: Half) -> u32 {
+        u32::from(self.ranges[half as usize].ia_bits)
+    }
+
     /// TTBR0 or TTBR1 was written: the same as decoding all registers anew, but cheap, as kernels write them on
     /// every switch of address space (and some on every exception). In the EL2 regime only TTBR0 exists.
     #[inline]

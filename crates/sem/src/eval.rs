@@ -11,7 +11,7 @@ use ir::tags::{TAG_GRANULE, choose_tag, logical_tag, random_tag, tag_shift};
 
 use crate::decode::Decoder;
 use crate::insn::{Insn, Reg};
-use crate::machine::{Access, AtomicOp, BranchKind, Done, FpEnv, Machine, Pure, TagOp};
+use crate::machine::{Access, Assist, AtomicOp, BranchKind, Done, FpEnv, Machine, PauthKey, Pure, TagOp};
 use crate::system::{PstateField, System};
 use crate::word::Word;
 
@@ -37,6 +37,8 @@ pub enum Stop {
         /// The word.
         word: u32,
     },
+    /// An authentication failed.
+    PacFail,
     /// A system operation that leaves the program: exceptions, ERET, DRPS.
     Leaves(System),
 }
@@ -449,12 +451,29 @@ impl Machine for Flat {
         Err(Stop::NotDone { word: insn.word() })
     }
 
+    /// Pointer authentication with a stand-in for the cipher: a hash goes to bits \[54:48\] and \[63:56\].
+    fn assist(&mut self, _insn: Insn, op: Assist, [pointer, modifier, _]: [u64; 3]) -> Result<u64, Stop> {
+        const CODE: u64 = 0xff7f << 48;
+        let plain = pointer.sext(56) & !CODE | pointer.sext(56).sext(48) & CODE;
+        let key = |key: PauthKey| mix(plain ^ mix(modifier ^ key as u64)) & CODE;
+        match op {
+            Assist::Sign(k) => Ok(plain ^ key(k)),
+            Assist::Authenticate(k) | Assist::AuthenticateCombined(k) => {
+                // Few random pointers are signed: only some of the others fail.
+                if pointer == plain ^ key(k) || pointer & 3 != 0 { Ok(plain) } else { Err(Stop::PacFail) }
+            }
+            Assist::StripInstruction | Assist::StripData => Ok(plain),
+            Assist::SignGeneric => Ok(mix(pointer ^ mix(modifier)) & !0xffff_ffff),
+        }
+    }
     /// Flags, FPCR and FPSR act; other registers read as a function of their encoding; barriers, hints and writes
     /// are only logged.
     fn system(&mut self, _insn: Insn, op: System, argument: u64) -> Result<u64, Stop> {
         self.log.push((op, argument));
         match op {
-            System::Exception(..) | System::Eret | System::Drps => return Err(Stop::Leaves(op)),
+            System::Exception(..) | System::Eret | System::EretAuthenticated(_) | System::Drps => {
+                return Err(Stop::Leaves(op));
+            }
             System::Mrs(NZCV) => return Ok(self.nzcv),
             System::Mrs(FPCR) => return Ok(self.fp.fpcr),
             System::Mrs(FPSR) => return Ok(self.fp.fpsr),

@@ -12,7 +12,7 @@ use arch::sysreg::Enc;
 
 use crate::decode::InsnId;
 use crate::insn::{Insn, Reg};
-use crate::machine::{Access, AtomicOp, BranchKind, Done, Machine, Pure, TagOp};
+use crate::machine::{Access, Assist, AtomicOp, BranchKind, Done, Machine, Pure, TagOp};
 use crate::spec::{Spec, specs};
 use crate::system::{PstateField, System};
 use crate::word::{Quad, Word};
@@ -171,6 +171,8 @@ pub struct Footprint {
     /// Its system operations in order. What they do to system registers and to the PE is theirs to say; only
     /// [`Place`]s are in `reads` and `writes`.
     pub system: Vec<System>,
+    /// What it asks of the PE beside these, in order. What is read beside the operands (keys, controls) is the PE's to say.
+    pub assists: Vec<Assist>,
     /// The pure functions that it calls, in order.
     pub calls: Vec<Pure>,
     /// Where it goes on.
@@ -199,6 +201,7 @@ impl Footprint {
             || !self.memory.is_empty()
             || !self.tags.is_empty()
             || !self.system.is_empty()
+            || !self.assists.is_empty()
             || self.control == Control::NotDone
     }
 
@@ -491,6 +494,10 @@ impl Machine for Footprint {
         Ok(())
     }
 
+    fn assist(&mut self, _insn: Insn, op: Assist, _operands: [Nothing; 3]) -> Result<Nothing, Infallible> {
+        self.assists.push(op);
+        Ok(Nothing)
+    }
     fn system(&mut self, _insn: Insn, op: System, _argument: Nothing) -> Result<Nothing, Infallible> {
         self.system.push(op);
         match op {

@@ -17,7 +17,7 @@ use ir::{Binary, Block, Builder, Class, Mode, Op, Operand, Unary, Value, Width};
 
 use crate::decode::InsnId;
 use crate::insn::{Insn, Reg};
-use crate::machine::{Access, AtomicOp, BranchKind, Done, Machine, Pure, TagOp};
+use crate::machine::{Access, Assist, AtomicOp, BranchKind, Done, Machine, Pure, TagOp};
 use crate::spec::{Flow, Spec, specs};
 use crate::system::System;
 use crate::word::{Quad, Word};
@@ -349,6 +349,9 @@ impl Machine for Lift {
         self.none([], |[]| Op::NotDone);
         Ok(())
     }
+    fn assist(&mut self, _insn: Insn, op: Assist, operands: [Term; 3]) -> Result<Term, Infallible> {
+        Ok(Self::one(operands, |operands| Op::Assist { op, operands }))
+    }
     fn system(&mut self, insn: Insn, op: System, argument: Term) -> Result<Term, Infallible> {
         Ok(Self::one([argument], |[argument]| Op::System { call: Call { insn, op }, argument }))
     }
@@ -453,6 +456,9 @@ impl<M: Machine<Word = u64>> ir::State<Call> for OnMachine<'_, M> {
     }
     fn call(&mut self, function: Pure, operands: [u128; 3]) -> u128 {
         from_quad(self.0.pure(function, operands.map(to_quad::<M>)))
+    }
+    fn assist(&mut self, offset: u32, word: u32, op: Assist, operands: [u64; 3]) -> Result<u64, M::Stop> {
+        self.0.assist(at(offset, word), op, operands)
     }
     fn system(&mut self, call: &Call, argument: u64) -> Result<u64, M::Stop> {
         self.0.system(call.insn, call.op, argument)

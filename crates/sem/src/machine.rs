@@ -1,6 +1,6 @@
 //! What an instruction may ask of a machine.
 
-pub use ir::access::{Access, AtomicOp, BranchKind, FpEnv, Order, Privilege, Pure};
+pub use ir::access::{Access, Assist, AtomicOp, BranchKind, FpEnv, Order, PauthKey, Privilege, Pure};
 pub use ir::tags::{TagCheck, TagOp};
 
 use crate::insn::{Insn, Reg};
@@ -137,6 +137,8 @@ pub trait Machine: Sized + 'static {
     fn branch_if(&mut self, condition: Self::Word, target: Self::Word) -> Done<Self>;
     /// This encoding is known but not done yet: a tool error that names it.
     fn not_done(&mut self, insn: Insn) -> Done<Self>;
+    /// Work of the PE on up to three words (0 where it has fewer).
+    fn assist(&mut self, insn: Insn, op: Assist, operands: [Self::Word; 3]) -> Result<Self::Word, Self::Stop>;
     /// A system operation; gives its result, 0 where it has none.
     fn system(&mut self, insn: Insn, op: System, argument: Self::Word) -> Result<Self::Word, Self::Stop>;
 }

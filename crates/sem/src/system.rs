@@ -3,6 +3,8 @@
 
 use arch::sysreg::Enc;
 
+use crate::machine::PauthKey;
+
 /// One system operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum System {
@@ -20,6 +22,8 @@ pub enum System {
     Exception(ExceptionCall, u16),
     /// ERET.
     Eret,
+    /// ERETAA and ERETAB; the argument is the modifier, SP.
+    EretAuthenticated(PauthKey),
     /// DRPS.
     Drps,
     /// CLREX.

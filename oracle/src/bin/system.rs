@@ -14,7 +14,8 @@ fn main() -> Result<()> {
         let elf = directory.join(format!("vambrace-{program}-{}.elf", std::process::id()));
         system::build(&program, &elf)?;
         for cpu in &cpus {
-            let setup = Setup { cpu: cpu.clone(), cpus: system::cpus(&program) };
+            let features = system::features(&program, cpu);
+            let setup = Setup { cpu: cpu.clone(), cpus: system::cpus(&program), features };
             let ours = system::run_ours(&elf, &setup);
             if flags.iter().any(|flag| flag == "--ours") {
                 println!("{}", ours?.join("\n"));

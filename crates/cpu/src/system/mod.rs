@@ -10,11 +10,13 @@ mod translate;
 use arch::El;
 use arch::esr::{self, Syndrome};
 use arch::feature::Feature;
+use arch::sysreg::Reg;
 use event::{BarrierKind, Event};
-use sem::{BarrierOp, ExceptionCall, Insn, PstateField, System};
+use sem::{Assist, BarrierOp, ExceptionCall, Insn, PstateField, System};
 
 pub(crate) use context::{NO_TRANSLATION, mmu_features};
 
+use crate::pauth::{Combined, Purpose};
 use crate::pe::{Conduit, Pe};
 use crate::pstate::Pstate;
 use crate::stop::{Exit, Stop};
@@ -32,12 +34,16 @@ impl Pe {
             System::Sysl(_) | System::Drps => self.undefined_here(),
             System::MsrImmediate(field, value) => self.msr_immediate(insn, field, value).map(|()| 0),
             System::Exception(call, immediate) => Err(self.exception_call(insn, call, immediate)),
-            System::Eret => {
+            System::Eret | System::EretAuthenticated(_) => {
                 if self.pstate.el == El::El0 {
                     return self.undefined_here();
                 }
+                let mut target = self.reg(Reg::ELR_EL1);
+                if let System::EretAuthenticated(key) = op {
+                    target = self.authenticate_pointer(key, target, argument, Combined::Yes)?;
+                }
                 let retired = self.insns + u64::from(insn.offset() / 4) + 1;
-                self.exception_return(retired);
+                self.exception_return(retired, target);
                 Err(Stop::EndBlock)
             }
             System::Clrex => {
@@ -54,6 +60,18 @@ impl Pe {
                 Ok(0)
             }
             System::Hint(hint) => self.hint(insn, hint, argument).map(|()| 0),
+        }
+    }
+
+    pub(crate) fn assist_with(&mut self, _insn: Insn, op: Assist, operands: [u64; 3]) -> Result<u64, Stop> {
+        let [pointer, modifier, _] = operands;
+        match op {
+            Assist::Sign(key) => Ok(self.sign_pointer(key, pointer, modifier)),
+            Assist::Authenticate(key) => self.authenticate_pointer(key, pointer, modifier, Combined::No),
+            Assist::AuthenticateCombined(key) => self.authenticate_pointer(key, pointer, modifier, Combined::Yes),
+            Assist::StripInstruction => Ok(self.strip_pointer(Purpose::Instruction, pointer)),
+            Assist::StripData => Ok(self.strip_pointer(Purpose::Data, pointer)),
+            Assist::SignGeneric => Ok(self.generic_code(pointer, modifier)),
         }
     }
 

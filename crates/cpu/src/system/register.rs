@@ -286,5 +286,15 @@ fn is_plain(reg: Reg) -> bool {
                 | Reg::SCXTNUM_EL0
                 | Reg::TFSR_EL1
                 | Reg::TFSRE0_EL1
+                | Reg::APIAKeyLo_EL1
+                | Reg::APIAKeyHi_EL1
+                | Reg::APIBKeyLo_EL1
+                | Reg::APIBKeyHi_EL1
+                | Reg::APDAKeyLo_EL1
+                | Reg::APDAKeyHi_EL1
+                | Reg::APDBKeyLo_EL1
+                | Reg::APDBKeyHi_EL1
+                | Reg::APGAKeyLo_EL1
+                | Reg::APGAKeyHi_EL1
         )
 }

@@ -1,6 +1,6 @@
 //! A guest state for tests: registers, and a record of all that goes beyond them.
 
-use ir::{Access, AtomicOp, BranchKind, FpEnv, Pure, State, TagOp};
+use ir::{Access, Assist, AtomicOp, BranchKind, FpEnv, Pure, State, TagOp};
 
 /// Mixes a number well (SplitMix64's finaliser).
 pub fn mix(n: u64) -> u64 {
@@ -127,6 +127,10 @@ impl State<u32> for Recorder {
     }
     fn call(&mut self, function: Pure, operands: [u128; 3]) -> u128 {
         (function.run)(&mut self.fp, operands)
+    }
+    fn assist(&mut self, offset: u32, word: u32, op: Assist, operands: [u64; 3]) -> Result<u64, Stop> {
+        self.record.push(format!("{op:?} {operands:x?} at {offset:x} {word:x}"));
+        Ok(operands.into_iter().fold(0, |hash, operand| mix(hash ^ operand)))
     }
     /// Changes SP and the flags; 99 stops.
     fn system(&mut self, call: &u32, argument: u64) -> Result<u64, Stop> {

@@ -1,8 +1,8 @@
 //! Data-processing (1 source).
 
 use crate::insn::Insn;
-use crate::machine::{Done, Machine};
-use crate::spec::{not_done, plain};
+use crate::machine::{Assist, Done, Machine, PauthKey};
+use crate::spec::plain;
 use crate::word::Word;
 
 crate::encodings! {
@@ -26,24 +26,24 @@ crate::encodings! {
     CTZ_64_dp_1src     "1101101011000000000110 nnnnn ddddd" FEAT_CSSC next plain => ctz::<M, 64>;
     CNT_64_dp_1src     "1101101011000000000111 nnnnn ddddd" FEAT_CSSC next plain => cnt::<M, 64>;
     ABS_64_dp_1src     "1101101011000000001000 nnnnn ddddd" FEAT_CSSC next plain => abs::<M, 64>;
-    PACIA_64P_dp_1src  "1101101011000001000000 nnnnn ddddd" FEAT_PAuth next plain => not_done;
-    PACIB_64P_dp_1src  "1101101011000001000001 nnnnn ddddd" FEAT_PAuth next plain => not_done;
-    PACDA_64P_dp_1src  "1101101011000001000010 nnnnn ddddd" FEAT_PAuth next plain => not_done;
-    PACDB_64P_dp_1src  "1101101011000001000011 nnnnn ddddd" FEAT_PAuth next plain => not_done;
-    AUTIA_64P_dp_1src  "1101101011000001000100 nnnnn ddddd" FEAT_PAuth next plain => not_done;
-    AUTIB_64P_dp_1src  "1101101011000001000101 nnnnn ddddd" FEAT_PAuth next plain => not_done;
-    AUTDA_64P_dp_1src  "1101101011000001000110 nnnnn ddddd" FEAT_PAuth next plain => not_done;
-    AUTDB_64P_dp_1src  "1101101011000001000111 nnnnn ddddd" FEAT_PAuth next plain => not_done;
-    PACIZA_64Z_dp_1src "110110101100000100100011111 ddddd"  FEAT_PAuth next plain => not_done;
-    PACIZB_64Z_dp_1src "110110101100000100100111111 ddddd"  FEAT_PAuth next plain => not_done;
-    PACDZA_64Z_dp_1src "110110101100000100101011111 ddddd"  FEAT_PAuth next plain => not_done;
-    PACDZB_64Z_dp_1src "110110101100000100101111111 ddddd"  FEAT_PAuth next plain => not_done;
-    AUTIZA_64Z_dp_1src "110110101100000100110011111 ddddd"  FEAT_PAuth next plain => not_done;
-    AUTIZB_64Z_dp_1src "110110101100000100110111111 ddddd"  FEAT_PAuth next plain => not_done;
-    AUTDZA_64Z_dp_1src "110110101100000100111011111 ddddd"  FEAT_PAuth next plain => not_done;
-    AUTDZB_64Z_dp_1src "110110101100000100111111111 ddddd"  FEAT_PAuth next plain => not_done;
-    XPACI_64Z_dp_1src  "110110101100000101000011111 ddddd"  FEAT_PAuth next plain => not_done;
-    XPACD_64Z_dp_1src  "110110101100000101000111111 ddddd"  FEAT_PAuth next plain => not_done;
+    PACIA_64P_dp_1src  "1101101011000001000000 nnnnn ddddd" FEAT_PAuth next plain => sign;
+    PACIB_64P_dp_1src  "1101101011000001000001 nnnnn ddddd" FEAT_PAuth next plain => sign;
+    PACDA_64P_dp_1src  "1101101011000001000010 nnnnn ddddd" FEAT_PAuth next plain => sign;
+    PACDB_64P_dp_1src  "1101101011000001000011 nnnnn ddddd" FEAT_PAuth next plain => sign;
+    AUTIA_64P_dp_1src  "1101101011000001000100 nnnnn ddddd" FEAT_PAuth next plain => authenticate;
+    AUTIB_64P_dp_1src  "1101101011000001000101 nnnnn ddddd" FEAT_PAuth next plain => authenticate;
+    AUTDA_64P_dp_1src  "1101101011000001000110 nnnnn ddddd" FEAT_PAuth next plain => authenticate;
+    AUTDB_64P_dp_1src  "1101101011000001000111 nnnnn ddddd" FEAT_PAuth next plain => authenticate;
+    PACIZA_64Z_dp_1src "110110101100000100100011111 ddddd"  FEAT_PAuth next plain => sign_zero;
+    PACIZB_64Z_dp_1src "110110101100000100100111111 ddddd"  FEAT_PAuth next plain => sign_zero;
+    PACDZA_64Z_dp_1src "110110101100000100101011111 ddddd"  FEAT_PAuth next plain => sign_zero;
+    PACDZB_64Z_dp_1src "110110101100000100101111111 ddddd"  FEAT_PAuth next plain => sign_zero;
+    AUTIZA_64Z_dp_1src "110110101100000100110011111 ddddd"  FEAT_PAuth next plain => authenticate_zero;
+    AUTIZB_64Z_dp_1src "110110101100000100110111111 ddddd"  FEAT_PAuth next plain => authenticate_zero;
+    AUTDZA_64Z_dp_1src "110110101100000100111011111 ddddd"  FEAT_PAuth next plain => authenticate_zero;
+    AUTDZB_64Z_dp_1src "110110101100000100111111111 ddddd"  FEAT_PAuth next plain => authenticate_zero;
+    XPACI_64Z_dp_1src  "110110101100000101000011111 ddddd"  FEAT_PAuth next plain => strip_instruction;
+    XPACD_64Z_dp_1src  "110110101100000101000111111 ddddd"  FEAT_PAuth next plain => strip_data;
 }
 
 fn rbit32<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
@@ -124,4 +124,49 @@ fn abs<M: Machine, const BITS: u32>(m: &mut M, i: Insn) -> Done<M> {
     let result = value.is_slt(zero).select(zero - value, value);
     m.set_x(i.rd(), result.zext(BITS));
     Ok(())
+}
+
+/// The key by opcode\[1:0\].
+const fn key(i: Insn) -> PauthKey {
+    match i.bits(11, 10) {
+        0 => PauthKey::IA,
+        1 => PauthKey::IB,
+        2 => PauthKey::DA,
+        _ => PauthKey::DB,
+    }
+}
+
+/// Rd := what `op` makes of Rd and the modifier.
+#[inline(always)]
+fn pauth<M: Machine>(m: &mut M, i: Insn, op: Assist, modifier: M::Word) -> Done<M> {
+    let pointer = m.x(i.rd());
+    let result = m.assist(i, op, [pointer, modifier, M::Word::from(0)])?;
+    m.set_x(i.rd(), result);
+    Ok(())
+}
+
+fn sign<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
+    let modifier = m.x_or_sp(i.rn());
+    pauth(m, i, Assist::Sign(key(i)), modifier)
+}
+
+fn sign_zero<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
+    pauth(m, i, Assist::Sign(key(i)), M::Word::from(0))
+}
+
+fn authenticate<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
+    let modifier = m.x_or_sp(i.rn());
+    pauth(m, i, Assist::Authenticate(key(i)), modifier)
+}
+
+fn authenticate_zero<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
+    pauth(m, i, Assist::Authenticate(key(i)), M::Word::from(0))
+}
+
+fn strip_instruction<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
+    pauth(m, i, Assist::StripInstruction, M::Word::from(0))
+}
+
+fn strip_data<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
+    pauth(m, i, Assist::StripData, M::Word::from(0))
 }

@@ -4,8 +4,8 @@ use super::crc32::{CRC32, CRC32C, crc};
 use super::operand::rotate;
 use super::tags::{logical_tag, with_tag};
 use crate::insn::Insn;
-use crate::machine::{Done, Machine, TagOp};
-use crate::spec::{not_done, plain};
+use crate::machine::{Assist, Done, Machine, TagOp};
+use crate::spec::plain;
 use crate::word::Word;
 
 crate::encodings! {
@@ -45,7 +45,7 @@ crate::encodings! {
     LSRV_64_dp_2src     "10011010110 mmmmm 001001 nnnnn ddddd" - next plain => lsrv::<M, 64>;
     ASRV_64_dp_2src     "10011010110 mmmmm 001010 nnnnn ddddd" - next plain => asrv::<M, 64>;
     RORV_64_dp_2src     "10011010110 mmmmm 001011 nnnnn ddddd" - next plain => rorv::<M, 64>;
-    PACGA_64P_dp_2src   "10011010110 mmmmm 001100 nnnnn ddddd" FEAT_PAuth next plain => not_done;
+    PACGA_64P_dp_2src   "10011010110 mmmmm 001100 nnnnn ddddd" FEAT_PAuth next plain => pacga;
     CRC32X_64C_dp_2src  "10011010110 mmmmm 010011 nnnnn ddddd" FEAT_CRC32 next plain => crc32::<M, 64>;
     CRC32CX_64C_dp_2src "10011010110 mmmmm 010111 nnnnn ddddd" FEAT_CRC32 next plain => crc32c::<M, 64>;
     SMAX_64_dp_2src     "10011010110 mmmmm 011000 nnnnn ddddd" FEAT_CSSC next plain => smax::<M, 64>;
@@ -95,6 +95,13 @@ fn asrv<M: Machine, const BITS: u32>(m: &mut M, i: Insn) -> Done<M> {
 fn rorv<M: Machine, const BITS: u32>(m: &mut M, i: Insn) -> Done<M> {
     let (value, n) = (m.x(i.rn()), amount::<M, BITS>(m, i));
     m.set_x(i.rd(), rotate::<M, BITS>(value, n).zext(BITS));
+    Ok(())
+}
+
+fn pacga<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
+    let operands = [m.x(i.rn()), m.x_or_sp(i.rm()), M::Word::from(0)];
+    let result = m.assist(i, Assist::SignGeneric, operands)?;
+    m.set_x(i.rd(), result);
     Ok(())
 }
 

@@ -4,10 +4,10 @@
 
 use crate::base::transfer::{Acquire, AcquirePc, AcquireRelease, Kind, Limited, Plain, Release, Unprivileged};
 use crate::decode::Decoder;
-use crate::eval::{Flat, SpCheck, Stop};
+use crate::eval::{Fill, Flat, SpCheck, Stop};
 use crate::footprint::Footprint;
 use crate::insn::Insn;
-use crate::machine::{Access, TagCheck};
+use crate::machine::{Access, Assist, BranchKind, Machine, PauthKey, TagCheck};
 use crate::spec::Flow;
 use crate::system::{BarrierOp, Domain, ExceptionCall, Hint, PstateField, System};
 
@@ -487,8 +487,8 @@ fn system() {
 
 #[test]
 fn hints_without_effect_are_nops() {
-    // NOP, DGH, XPACLRI, PACIA1716, TSB CSYNC, CSDB, CLRBHB, PACIASP, AUTIBSP, BTI jc, and numbers without a name.
-    for hint in [0, 6, 7, 8, 18, 20, 22, 25, 31, 38, 41, 100, 127] {
+    // NOP, DGH, TSB CSYNC, CSDB, CLRBHB, BTI jc, and numbers without a name.
+    for hint in [0, 6, 18, 20, 22, 38, 41, 100, 127] {
         let (mut m, before) = (Flat::default(), Flat { pc: 4, ..Flat::default() });
         m.step(0xd503_201f | hint << 5).unwrap();
         assert_eq!(m, before, "hint #{hint}");
@@ -533,13 +533,81 @@ fn undefined_words() {
     }
 }
 
+/// What each pointer authentication instruction asks for, of which registers, and where the result goes.
+#[test]
+fn pointer_authentication() {
+    use PauthKey::{DA, DB, IA, IB};
+    let operands = |op, pointer, modifier| Flat::default().assist(Insn::new(0, 0, 0), op, [pointer, modifier, 0]);
+    // Pointers with bit 0 set never fail in Flat.
+    let state = || {
+        let mut m = Flat { sp: 0x2220, ..Flat::default() };
+        (m.x[0], m.x[1], m.x[16], m.x[17], m.x[30]) = (0x4_0001, 0x77, 0x16, 0x17_0001, 0x30_0001);
+        m
+    };
+    for (word, op, register, modifier) in [
+        (0xdac1_0020, Assist::Sign(IA), 0, 0x77),            // pacia x0, x1
+        (0xdac1_07e0, Assist::Sign(IB), 0, 0x2220),          // pacib x0, sp
+        (0xdac1_0820, Assist::Sign(DA), 0, 0x77),            // pacda x0, x1
+        (0xdac1_0c20, Assist::Sign(DB), 0, 0x77),            // pacdb x0, x1
+        (0xdac1_1020, Assist::Authenticate(IA), 0, 0x77),    // autia x0, x1
+        (0xdac1_1fe0, Assist::Authenticate(DB), 0, 0x2220),  // autdb x0, sp
+        (0xdac1_2be0, Assist::Sign(DA), 0, 0),               // pacdza x0
+        (0xdac1_37e0, Assist::Authenticate(IB), 0, 0),       // autizb x0
+        (0xdac1_43e0, Assist::StripInstruction, 0, 0),       // xpaci x0
+        (0xdac1_47e0, Assist::StripData, 0, 0),              // xpacd x0
+        (0xd503_20ff, Assist::StripInstruction, 30, 0),      // xpaclri
+        (0xd503_211f, Assist::Sign(IA), 17, 0x16),           // pacia1716
+        (0xd503_21df, Assist::Authenticate(IB), 17, 0x16),   // autib1716
+        (0xd503_231f, Assist::Sign(IA), 30, 0),              // paciaz
+        (0xd503_237f, Assist::Sign(IB), 30, 0x2220),         // pacibsp
+        (0xd503_23bf, Assist::Authenticate(IA), 30, 0x2220), // autiasp
+        (0xd503_23df, Assist::Authenticate(IB), 30, 0),      // autibz
+    ] {
+        let mut m = state();
+        m.step(word).unwrap();
+        assert_eq!(Ok(m.x[register]), operands(op, state().x[register], modifier), "{word:#010x}");
+    }
+    let mut m = state();
+    m.step(0x9ac1_3002).unwrap(); // pacga x2, x0, x1
+    assert_eq!(Ok(m.x[2]), operands(Assist::SignGeneric, 0x4_0001, 0x77));
+    for (word, kind, key, modifier, link) in [
+        (0xd71f_0801, BranchKind::Indirect, IA, 0x77, 0x30_0001), // braa x0, x1
+        (0xd61f_0c1f, BranchKind::Indirect, IB, 0, 0x30_0001),    // brabz x0
+        (0xd73f_0c1f, BranchKind::IndirectCall, IB, 0x2220, 4),   // blrab x0, sp
+        (0xd63f_081f, BranchKind::IndirectCall, IA, 0, 4),        // blraaz x0
+    ] {
+        let mut m = state();
+        m.step(word).unwrap();
+        let target = operands(Assist::AuthenticateCombined(key), 0x4_0001, modifier).unwrap();
+        assert_eq!((m.branched, m.x[30]), (Some((kind, target)), link), "{word:#010x}");
+    }
+    let mut m = state();
+    m.step(0xd65f_0fff).unwrap(); // retab
+    let target = operands(Assist::AuthenticateCombined(IB), 0x30_0001, 0x2220).unwrap();
+    assert_eq!(m.branched, Some((BranchKind::Return, target)));
+    assert_eq!(m.step(0xd69f_0bff), Err(Stop::Leaves(System::EretAuthenticated(IA)))); // eretaa
+    for (word, key, offset, base) in [
+        (0xf820_1401_u32, DA, 8, 0x4_0001),  // ldraa x1, [x0, #8]
+        (0xf8ff_fc01, DB, -8, 0x4_0001 - 8), // ldrab x1, [x0, #-8]!
+    ] {
+        let mut m = state();
+        m.memory.fill = Fill::Hash(1);
+        m.step(word).unwrap();
+        let address = operands(Assist::AuthenticateCombined(key), 0x4_0001, 0).unwrap().wrapping_add_signed(offset);
+        assert_eq!(u128::from(m.x[1]), m.memory.read(address, 8).unwrap(), "{word:#010x}");
+        assert_eq!(m.x[0], base, "{word:#010x}");
+    }
+    // A failure leaves all as it was.
+    let mut m = state();
+    m.x[0] = 0x1234_0000_0000_0000;
+    let before = m.clone();
+    assert_eq!(m.step(0xd73f_0801), Err(Stop::PacFail)); // blraa x0, x1
+    assert_eq!(m, before);
+}
+
 #[test]
 fn known_but_not_done() {
     for (word, text) in [
-        (0xdac1_0020, "pacia x0, x1"),
-        (0xd71f_0822, "braa x1, x2"),
-        (0xd65f_0bff, "retaa"),
-        (0xf820_0420, "ldraa x0, [x1]"),
         (0x1901_0440, "cpyfp [x0]!, [x1]!, x2!"),
         (0xf83f_d020, "ld64b x0, [x1]"),
         (0x1920_1020, "ldclrp x0, x0, [x1]"),

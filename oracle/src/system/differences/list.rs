@@ -29,6 +29,17 @@ const fn on_updating(
     Difference { program, cpus: &["neoverse-n1", "max"], names, ours, judge, because }
 }
 
+/// On `max` alone.
+const fn on_max(
+    program: &'static str,
+    names: Names,
+    ours: &'static str,
+    judge: &'static str,
+    because: Because,
+) -> Difference {
+    Difference { program, cpus: &["max"], names, ours, judge, because }
+}
+
 /// Lines of `program` that differ on `max` as long as our machine does not model `feature`.
 const fn lacking(program: &'static str, names: Names, feature: Feature) -> Difference {
     Difference { program, cpus: &["max"], names, ours: "", judge: "", because: Lacking(feature) }
@@ -65,6 +76,12 @@ const DIRTY_EXECUTE: Because = JudgeWrong(
     "with HD set a descriptor with DBM is writable (hardware management of dirty state), so what EL0 can write is never executable at EL1; \
      QEMU 7.2 judges by AP[2] as it is",
 );
+const XPACLRI: Because =
+    JudgeWrong("XPACLRI strips whatever SCTLR_EL1 enables (XPACLRI, Strip); QEMU makes it a NOP where no key is on");
+const PAC_RANGE: Because = JudgeWrong(
+    "where bits 55 and 63 differ and the ranges are not alike: InsertPAC takes bit 55 where either range has TBI, and the size of \
+     the range that it so selects; QEMU looks at the range of bit 55",
+);
 
 /// The list.
 pub const DIFFERENCES: &[Difference] = &[
@@ -96,11 +113,19 @@ pub const DIFFERENCES: &[Difference] = &[
     ),
     lacking("exceptions", &["feature cfinv *", "feature rmif *"], FEAT_FlagM),
     lacking("exceptions", &["feature xaflag *"], FEAT_FlagM2),
-    lacking("exceptions", &["feature pacia *"], FEAT_PAuth),
     lacking("exceptions", &["feature sb *"], FEAT_SB),
     lacking("exceptions", &["feature dc cvadp *"], FEAT_DPB2),
     lacking("exceptions", &["feature cfp rctx *"], FEAT_SPECRES),
     lacking("exceptions", &["at el*"], FEAT_BTI),
+    on_max("pauth", &["no keys xpaclri el*"], "x0=1234567890", "x0=1200001234567890", XPACLRI),
+    on_max(
+        "pauth",
+        &["25 and 42 bits p*", "tbi0 p*", "tbi1 36 bits p*", "tbid0 p*", "tbi and tbid p*"],
+        "",
+        "",
+        PAC_RANGE,
+    ),
+    lacking("pauth", &["* bad b*"], FEAT_BTI),
     on_all("walks", &["granule * at-*"], "b00 x1=", "done", SHAREABILITY),
     on_all("walks", &["granule * reserved *"], "", "", BLOCKS),
     on_all("walks", &["kinds* *cva*", "kinds* *iva*", "range* *cva*", "range* *iva*"], "esr=9", "done", MAINTENANCE),

@@ -1,11 +1,11 @@
 //! Hints, and the waits with timeout.
 //!
 //! The whole hint space executes as NOP on a PE that lacks the feature that gives a hint its meaning, so no line here
-//! names a feature. The hints that sign and authenticate pointers (PACIASP, AUTIASP, XPACLRI, ...) are NOPs on every PE
-//! until FEAT_PAuth is done; a PE model must not offer FEAT_PAuth before. BTI is one until guarded pages are.
+//! names a feature. Those that sign and authenticate pointers ask the PE, which leaves the pointer as it is where it
+//! lacks FEAT_PAuth. BTI is a NOP where it stands: what it means is for the branch that leads to it.
 
 use crate::insn::Insn;
-use crate::machine::{Done, Machine};
+use crate::machine::{Assist, Done, Machine, PauthKey};
 use crate::spec::plain;
 use crate::system::{Hint, System};
 
@@ -26,25 +26,25 @@ crate::encodings! {
     SEV_HI_hints                  "11010101000000110010000010011111"    - next plain => sev;
     SEVL_HI_hints                 "11010101000000110010000010111111"    - next plain => sevl;
     DGH_HI_hints                  "11010101000000110010000011011111"    - next plain => nop;
-    XPACLRI_HI_hints              "11010101000000110010000011111111"    - next plain => nop;
-    PACIA1716_HI_hints            "11010101000000110010000100011111"    - next plain => nop;
-    PACIB1716_HI_hints            "11010101000000110010000101011111"    - next plain => nop;
-    AUTIA1716_HI_hints            "11010101000000110010000110011111"    - next plain => nop;
-    AUTIB1716_HI_hints            "11010101000000110010000111011111"    - next plain => nop;
+    XPACLRI_HI_hints              "11010101000000110010000011111111"    - next plain => strip_link;
+    PACIA1716_HI_hints            "11010101000000110010000100011111"    - next plain => sign_1716;
+    PACIB1716_HI_hints            "11010101000000110010000101011111"    - next plain => sign_1716;
+    AUTIA1716_HI_hints            "11010101000000110010000110011111"    - next plain => authenticate_1716;
+    AUTIB1716_HI_hints            "11010101000000110010000111011111"    - next plain => authenticate_1716;
     ESB_HI_hints                  "11010101000000110010001000011111"    - end plain => esb;
     PSB_HC_hints                  "11010101000000110010001000111111"    - next plain => psb;
     TSB_HC_hints                  "11010101000000110010001001011111"    - next plain => nop;
     GCSB_HD_hints                 "11010101000000110010001001111111"    - next plain => nop;
     CSDB_HI_hints                 "11010101000000110010001010011111"    - next plain => nop;
     CLRBHB_HI_hints               "11010101000000110010001011011111"    - next plain => nop;
-    PACIAZ_HI_hints               "11010101000000110010001100011111"    - next plain => nop;
-    PACIASP_HI_hints              "11010101000000110010001100111111"    - next plain => nop;
-    PACIBZ_HI_hints               "11010101000000110010001101011111"    - next plain => nop;
-    PACIBSP_HI_hints              "11010101000000110010001101111111"    - next plain => nop;
-    AUTIAZ_HI_hints               "11010101000000110010001110011111"    - next plain => nop;
-    AUTIASP_HI_hints              "11010101000000110010001110111111"    - next plain => nop;
-    AUTIBZ_HI_hints               "11010101000000110010001111011111"    - next plain => nop;
-    AUTIBSP_HI_hints              "11010101000000110010001111111111"    - next plain => nop;
+    PACIAZ_HI_hints               "11010101000000110010001100011111"    - next plain => sign_link;
+    PACIASP_HI_hints              "11010101000000110010001100111111"    - next plain => sign_link;
+    PACIBZ_HI_hints               "11010101000000110010001101011111"    - next plain => sign_link;
+    PACIBSP_HI_hints              "11010101000000110010001101111111"    - next plain => sign_link;
+    AUTIAZ_HI_hints               "11010101000000110010001110011111"    - next plain => authenticate_link;
+    AUTIASP_HI_hints              "11010101000000110010001110111111"    - next plain => authenticate_link;
+    AUTIBZ_HI_hints               "11010101000000110010001111011111"    - next plain => authenticate_link;
+    AUTIBSP_HI_hints              "11010101000000110010001111111111"    - next plain => authenticate_link;
     BTI_HB_hints                  "110101010000001100100100 oo 011111"  - next plain => nop;
     PACM_HI_hints                 "11010101000000110010010011111111"    - next plain => nop;
     CHKFEAT_HF_hints              "11010101000000110010010100011111"    - next plain => nop;
@@ -105,4 +105,51 @@ fn wfet<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
 
 fn wfit<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
     wait_until(m, i, Hint::Wfit)
+}
+
+/// Bit 6 selects the key.
+const fn key(i: Insn) -> PauthKey {
+    if i.bit(6) == 0 { PauthKey::IA } else { PauthKey::IB }
+}
+
+/// X17 := what `op` makes of X17 and X16.
+#[inline(always)]
+fn pauth_1716<M: Machine>(m: &mut M, i: Insn, op: Assist) -> Done<M> {
+    let operands = [m.x(17), m.x(16), M::Word::from(0)];
+    let result = m.assist(i, op, operands)?;
+    m.set_x(17, result);
+    Ok(())
+}
+
+fn sign_1716<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
+    pauth_1716(m, i, Assist::Sign(key(i)))
+}
+
+fn authenticate_1716<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
+    pauth_1716(m, i, Assist::Authenticate(key(i)))
+}
+
+/// X30 := what `op` makes of X30 and SP (bit 5 set) or zero.
+#[inline(always)]
+fn pauth_link<M: Machine>(m: &mut M, i: Insn, op: Assist) -> Done<M> {
+    let modifier = if i.bit(5) == 1 { m.sp() } else { M::Word::from(0) };
+    let link = m.x(30);
+    let result = m.assist(i, op, [link, modifier, M::Word::from(0)])?;
+    m.set_x(30, result);
+    Ok(())
+}
+
+fn sign_link<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
+    pauth_link(m, i, Assist::Sign(key(i)))
+}
+
+fn authenticate_link<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
+    pauth_link(m, i, Assist::Authenticate(key(i)))
+}
+
+fn strip_link<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
+    let link = m.x(30);
+    let result = m.assist(i, Assist::StripInstruction, [link, M::Word::from(0), M::Word::from(0)])?;
+    m.set_x(30, result);
+    Ok(())
 }
