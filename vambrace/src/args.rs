@@ -122,6 +122,10 @@ pub struct RunArgs {
     /// After the run, write statistics to FILE as JSON, or a short summary to standard error (-).
     #[arg(long, value_name = "FILE|-")]
     pub stats: Option<PathBuf>,
+    /// Symbols for messages about the kernel: its vmlinux with symbols, another ELF, or a System.map. Without it they come
+    /// from the kernel itself, where it has them.
+    #[arg(long, value_name = "FILE")]
+    pub vmlinux: Option<PathBuf>,
     /// Trace of the run (not yet).
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,

@@ -38,12 +38,13 @@ pub struct Named {
 }
 
 impl Named {
-    /// Those that `config` names.
-    pub fn of(config: &MachineConfig) -> Self {
+    /// Those that `config` names, and that of `--vmlinux`.
+    pub fn of(config: &MachineConfig, vmlinux: Option<&Path>) -> Self {
         let one = |flag, path: &Option<PathBuf>| path.iter().map(|p| (flag, p.clone())).collect::<Vec<_>>();
         let mut files = one("--kernel", &config.kernel);
         files.extend(one("--initrd", &config.initrd));
         files.extend(one("--dtb", &config.dtb));
+        files.extend(vmlinux.map(|path| ("--vmlinux", path.to_owned())));
         files.extend(config.disks.iter().map(|disk| ("--disk", disk.path.clone())));
         Self { files }
     }
@@ -92,7 +93,7 @@ mod tests {
         let link = dir.path().join("link");
         std::os::unix::fs::symlink(&kernel, &link).unwrap();
         let stats = dir.path().join("stats");
-        let mut named = Named::of(&MachineConfig { kernel: Some(kernel.clone()), ..MachineConfig::default() });
+        let mut named = Named::of(&MachineConfig { kernel: Some(kernel.clone()), ..MachineConfig::default() }, None);
         for path in [&kernel, &link] {
             assert!(matches!(named.create("--stats", path), Err(FileError::Same { other: "--kernel", .. })));
         }

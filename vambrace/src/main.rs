@@ -9,6 +9,7 @@ mod run;
 mod status;
 mod stop;
 mod terminal;
+mod whereabouts;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;

@@ -18,6 +18,7 @@ use crate::input::{self, Keys, Source};
 use crate::status::Status;
 use crate::stop::{Reason, Stopper, die_by};
 use crate::terminal::Raw;
+use crate::whereabouts::{SymbolSource, VmlinuxError, whereabouts};
 
 /// A run did not begin, or its results could not be written.
 #[derive(Debug, Error)]
@@ -34,6 +35,8 @@ enum Failure {
     Signals(std::io::Error),
     #[error("cannot put the terminal into raw mode: {0}")]
     Terminal(std::io::Error),
+    #[error(transparent)]
+    Symbols(#[from] VmlinuxError),
     #[error("--stats {file}: {reason}")]
     Stats { file: String, reason: std::io::Error },
 }
@@ -41,7 +44,7 @@ enum Failure {
 impl Failure {
     fn status(&self) -> Status {
         match self {
-            Self::Config(_) | Self::File(_) | Self::Input(_) => Status::Usage,
+            Self::Config(_) | Self::File(_) | Self::Symbols(_) | Self::Input(_) => Status::Usage,
             Self::Setup(error) => status_of_setup(error),
             Self::Signals(_) | Self::Terminal(_) | Self::Stats { .. } => Status::ToolError,
         }
@@ -75,7 +78,8 @@ enum Stats {
 fn try_run(args: &RunArgs) -> Result<Status, Failure> {
     let config = args.config()?;
     config.validate(host_memory())?;
-    let mut named = Named::of(&config);
+    let mut named = Named::of(&config, args.vmlinux.as_deref());
+    let symbols = SymbolSource::open(args.vmlinux.as_deref(), config.kernel.as_deref())?;
     let stats = match &args.stats {
         None => Stats::No,
         Some(path) if path == Path::new("-") => Stats::Summary,
@@ -121,6 +125,7 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
     if status != Status::Success {
         eprintln!("vambrace: {text}");
     }
+    eprint!("{}", whereabouts(&machine, &outcome, symbols));
     let report = || {
         let facts = machine.summary().into_iter().map(|cpu| RunFacts {
             insns: cpu.insns,

@@ -125,6 +125,27 @@ fn statuses() {
     }
 }
 
+/// Where the CPUs were, with names, when a run ends at a limit or goes on no more; and only then.
+#[test]
+fn whereabouts() {
+    let bench = Bench::new();
+    let map = bench.file("map", b"40000000 T start\n40000004 T wait\n");
+    let last = |code: &[u32], args: &[&str]| {
+        let output = bench.run(code).args(args).arg("--vmlinux").arg(&map).output().unwrap();
+        errors(&output).lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let spinning = ["CPU 0 in EL1: 0x0000000040000000 start+0x0/0x4"];
+    assert_eq!(last(&SPIN, &["--max-insns", "1000"]), spinning);
+    assert_eq!(last(&SPIN, &["--timeout", "0.2", "--cpus", "2"]), spinning);
+    assert_eq!(last(&SLEEP, &[]), ["CPU 0 in EL1, asleep: 0x0000000040000004 wait+0x0/0x1000"]);
+    assert_eq!(last(&RESET, &[]), [""; 0]);
+    assert_eq!(last(&POWER_OFF, &[]), [""; 0]);
+
+    // The program itself has no symbols.
+    let output = bench.run(&SPIN).args(["--max-insns", "1000"]).output().unwrap();
+    assert!(errors(&output).ends_with("\nCPU 0 in EL1: 0x0000000040000000\n"), "{output:?}");
+}
+
 /// Bad input: status 2, one line that names the flag, nothing on the console.
 #[test]
 fn usage() {
@@ -155,6 +176,9 @@ fn usage() {
         (&["--firmware", &text], "--firmware"),
         (&["--time", "cost=n1"], "--time cost=n1"),
         (&["--gdb", ":1"], "not yet"),
+        (&["--vmlinux", &text], "--vmlinux"),
+        (&["--vmlinux", &missing], "No such file"),
+        (&["--vmlinux", "/dev/zero"], "not a file"),
         (&["--stats", &directory], "--stats"),
         (&["--console", "/no/such/place"], "--console"),
         (&["--no-such-flag"], "--no-such-flag"),

@@ -306,6 +306,22 @@ impl Pe {
     pub fn pstate(&self) -> Pstate {
         self.pstate
     }
+    /// The current stack pointer.
+    #[must_use]
+    pub fn sp(&self) -> u64 {
+        self.sp
+    }
+    /// N, Z, C and V, in bits 31 to 28 as in an SPSR.
+    #[must_use]
+    pub fn nzcv(&self) -> u64 {
+        self.nzcv
+    }
+    /// What is stored in a system register. Those whose value is computed where it is read (timers' counts, the GIC's)
+    /// read as 0 or as something old.
+    #[must_use]
+    pub fn stored(&self, reg: Reg) -> u64 {
+        self.sys[reg as usize]
+    }
     /// Its number in the machine.
     #[must_use]
     pub fn index(&self) -> usize {

@@ -38,6 +38,8 @@ pub struct Limits {
 /// A board that runs.
 pub struct Machine {
     board: Board,
+    /// Where the boot CPU started.
+    entry: Pa,
     pace: Pace,
     limits: Limits,
     /// The time of the present round's start, in ticks.
@@ -67,7 +69,7 @@ impl Machine {
         let boot = &mut board.cpus[0];
         boot.pe.start(Va(entry.0), x0);
         boot.state = CpuState::Running;
-        Self { board, pace, limits, now: 0, psci, quit: Arc::default(), started: Instant::now() }
+        Self { board, entry, pace, limits, now: 0, psci, quit: Arc::default(), started: Instant::now() }
     }
 
     /// Setting this flag ends the run at the next round.
@@ -79,6 +81,11 @@ impl Machine {
     #[must_use]
     pub fn board(&self) -> &Board {
         &self.board
+    }
+    /// Where the boot CPU started.
+    #[must_use]
+    pub fn entry(&self) -> Pa {
+        self.entry
     }
     /// Sends the events of CPU `cpu` to `sink`.
     pub fn set_sink(&mut self, cpu: usize, sink: Box<dyn Sink>) {

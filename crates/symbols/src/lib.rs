@@ -29,7 +29,7 @@ pub enum SymbolsError {
     #[error("the ELF has no symbols; it is stripped")]
     Stripped,
     /// No `kallsyms` in the bytes: not a kernel, a compressed one, or one built without CONFIG_KALLSYMS.
-    #[error("no kallsyms tables found (not a plain arm64 Linux Image, or built without CONFIG_KALLSYMS)")]
+    #[error("no symbols: neither an ELF nor a System.map, and without the tables of a kernel with CONFIG_KALLSYMS")]
     NoKallsyms,
     /// A line that is not `address type name`.
     #[error("line {line} is not `address type name` as in System.map: {text:?}")]

@@ -1,0 +1,40 @@
+//! The symbols of a kernel that may run elsewhere than it was linked.
+
+use arch::sysreg::Reg;
+use arch::{El, Pa, Va};
+use cpu::Pe;
+use symbols::{Location, Symbols};
+
+/// Linux puts its image at the same offset from a multiple of this in bytes, linked and loaded (booting.rst).
+const IMAGE_ALIGNMENT: u64 = 2 << 20;
+
+/// The same symbols at each place where the kernel can be, the most probable first.
+pub(super) struct Views(Vec<Symbols>);
+
+impl Views {
+    /// For a kernel that `pe` runs, as well as `others`, and which was entered at `entry`.
+    pub fn new<'a>(symbols: &Symbols, pe: &'a Pe, others: impl Iterator<Item = &'a Pe>, entry: Pa) -> Self {
+        let vectors = |pe: &Pe| symbols.with_vectors_at(Va(pe.stored(Reg::VBAR_EL1)));
+        let mut views: Vec<_> = vectors(pe).into_iter().collect();
+        views.push(symbols.with_slide(0));
+        // While this one is in EL0 with KPTI, another may be in the kernel.
+        views.extend(others.filter_map(vectors));
+        // As long as the MMU is off, and in code that switches it on, addresses are physical.
+        let physical = symbols.iter().next().filter(|_| pe.pstate().el != El::El0);
+        views.extend(physical.map(|(_, _, first)| {
+            let linked = first.align_down(IMAGE_ALIGNMENT);
+            symbols.with_slide(entry.align_down(IMAGE_ALIGNMENT).0.wrapping_sub(linked.0))
+        }));
+        let mut seen = Vec::new();
+        views.retain(|view| {
+            let is_new = !seen.contains(&view.slide());
+            seen.push(view.slide());
+            is_new
+        });
+        Self(views)
+    }
+
+    pub fn lookup(&self, va: Va) -> Option<Location<'_>> {
+        self.0.iter().find_map(|view| view.lookup(va))
+    }
+}

@@ -1,0 +1,90 @@
+//! Where the CPUs were when a run did not end as it should, with the kernel's symbols.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use machine::{Diagnosis, Machine, Outcome};
+use symbols::{Symbols, SymbolsError};
+use thiserror::Error;
+
+/// No file of symbols is larger, in bytes; a kernel with all debug information has a tenth of it.
+const MAX_FILE: u64 = 4 << 30;
+
+/// The user's file of symbols cannot be used.
+#[derive(Debug, Error)]
+pub enum VmlinuxError {
+    /// The host refuses.
+    #[error("--vmlinux {}: {source}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The host's reason.
+        source: std::io::Error,
+    },
+    /// A directory, a device, or far too much.
+    #[error("--vmlinux {}: not a file of at most {MAX_FILE} bytes", .path.display())]
+    NotAFile {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// There is nothing in it.
+    #[error("--vmlinux {}: {source}", .path.display())]
+    Symbols {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: SymbolsError,
+    },
+}
+
+/// Where symbols come from.
+pub enum SymbolSource {
+    /// The user's file, which has been read.
+    User(Symbols),
+    /// The kernel, which is looked at only when symbols are needed.
+    Kernel(Option<PathBuf>),
+}
+
+impl SymbolSource {
+    /// Reads the user's file, if there is one: what is wrong with it is to be said before the run.
+    pub fn open(vmlinux: Option<&Path>, kernel: Option<&Path>) -> Result<Self, VmlinuxError> {
+        let Some(path) = vmlinux else { return Ok(Self::Kernel(kernel.map(Path::to_owned))) };
+        let read = |source| VmlinuxError::Read { path: path.to_owned(), source };
+        let metadata = fs::metadata(path).map_err(read)?;
+        if !metadata.is_file() || metadata.len() > MAX_FILE {
+            return Err(VmlinuxError::NotAFile { path: path.to_owned() });
+        }
+        let bytes = fs::read(path).map_err(read)?;
+        let symbols = Symbols::from_file(&bytes);
+        symbols.map(Self::User).map_err(|source| VmlinuxError::Symbols { path: path.to_owned(), source })
+    }
+
+    /// The symbols; a kernel without any is nothing to complain about.
+    fn read(self) -> Symbols {
+        match self {
+            Self::User(symbols) => symbols,
+            Self::Kernel(path) => path
+                .and_then(|path| fs::read(path).ok())
+                .and_then(|bytes| Symbols::from_file(&bytes).ok())
+                .unwrap_or_default(),
+        }
+    }
+}
+
+/// Where each CPU was, one line each, if the run ended at a limit, in a way that goes on no more, or by an error of the
+/// tool; all about the CPU that met that.
+pub fn whereabouts(machine: &Machine, outcome: &Outcome, symbols: SymbolSource) -> String {
+    let culprit = match outcome {
+        Outcome::Tool { cpu, .. } => Some(*cpu),
+        Outcome::Limit(_) | Outcome::Stuck(_) => None,
+        _ => return String::new(),
+    };
+    let mut text = String::new();
+    for cpu in machine.diagnose(&symbols.read()) {
+        // Writing to a string does not fail.
+        let _ =
+            if culprit == Some(cpu.cpu) { write!(text, "{cpu}") } else { writeln!(text, "{}", Diagnosis::line(&cpu)) };
+    }
+    text
+}
