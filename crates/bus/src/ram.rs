@@ -39,6 +39,8 @@ pub struct Ram {
     /// One flag a [`CODE_PAGE`]: pre-decoded blocks exist for it, so writes must be noted.
     code: Vec<AtomicU8>,
     stale_pending: AtomicBool,
+    /// How often a page became code.
+    code_marks: AtomicU32,
     stale: Mutex<Vec<u32>>,
     tags: TagStore,
 }
@@ -110,6 +112,7 @@ impl Ram {
             map,
             code: (0..pages).map(|_| AtomicU8::new(0)).collect(),
             stale_pending: AtomicBool::new(false),
+            code_marks: AtomicU32::new(0),
             stale: Mutex::new(Vec::new()),
             tags: TagStore::new(bytes),
         })
@@ -190,9 +193,18 @@ impl Ram {
 
     /// Marks the code page that holds `offset`: blocks were decoded from it.
     pub fn mark_code(&self, offset: u64) {
-        if let Some(flag) = self.code.get((offset / CODE_PAGE) as usize) {
-            flag.store(1, Relaxed);
+        if let Some(flag) = self.code.get((offset / CODE_PAGE) as usize)
+            && flag.swap(1, Relaxed) == 0
+        {
+            self.code_marks.fetch_add(1, Release);
         }
+    }
+    /// How often a page became code, wrapping. Whoever remembers that it may write to a page unseen compares this with
+    /// what it was then.
+    #[inline(always)]
+    #[must_use]
+    pub fn code_marks(&self) -> u32 {
+        self.code_marks.load(Acquire)
     }
     /// Removes the mark.
     pub fn unmark_code(&self, page: u32) {

@@ -114,6 +114,8 @@ pub struct Pe {
     pub(crate) contexts_fetch: CtxPair,
     pub(crate) ram: Arc<Ram>,
     pub(crate) fast: FastCache,
+    /// [`Ram::code_marks`] as of the last time that `fast` gave up writing to code.
+    pub(crate) code_marks: u32,
     pub(crate) block_memory: BlockMemory,
 
     pub(crate) q: [Q; 32],
@@ -193,6 +195,7 @@ impl Pe {
             contexts_fetch: CtxPair::NEVER,
             ram: config.bus.ram().clone(),
             fast: FastCache::new(),
+            code_marks: 0,
             block_memory: BlockMemory::new(),
             q: [Q(0); 32],
             fpcr: 0,

@@ -19,6 +19,7 @@ impl Pe {
     pub fn run(&mut self, code: &mut CodeCache, until: u64) -> Exit {
         self.update_timers();
         self.block_memory.follow(code);
+        self.follow_code_marks();
         loop {
             let now = self.ticks();
             if now >= until {
@@ -79,6 +80,17 @@ impl Pe {
         }
     }
 
+    /// Gives up writing unseen to pages that have become code, on this PE or another, since the last call.
+    #[inline(always)]
+    fn follow_code_marks(&mut self) {
+        let marks = self.ram.code_marks();
+        if self.code_marks != marks {
+            self.code_marks = marks;
+            let ram = &self.ram;
+            self.fast.drop_writes_to(|offset| ram.is_code(offset));
+        }
+    }
+
     /// Finds the block at the PC by translation, decoding it if it is new; `None` where the fetch faults, which is taken.
     #[inline(never)]
     fn find_block(&mut self, code: &mut CodeCache) -> Option<Block> {
@@ -92,6 +104,7 @@ impl Pe {
         };
         let block = code.block(offset);
         self.block_memory.follow(code);
+        self.follow_code_marks();
         // As a fetch under illegal execution state never gets here, the context is one that may be remembered.
         self.block_memory.remember(pc, self.contexts_fetch.of(Va(pc)), block);
         Some(block)

@@ -154,12 +154,11 @@ impl FastCache {
         self.slots.fill(Slot::EMPTY);
     }
 
-    /// Takes the right to write away from every page at the RAM page that holds `ram_offset`: it now holds
-    /// pre-decoded code, and stores to it must be seen.
-    pub fn drop_writes_to(&mut self, ram_offset: u64) {
+    /// Takes the right to write away from every page whose offset in RAM `is_code` names: it holds pre-decoded code, and
+    /// stores to it must be seen.
+    pub fn drop_writes_to(&mut self, is_code: impl Fn(u64) -> bool) {
         for slot in self.slots.iter_mut() {
-            let page = slot.write & !(PAGE - 1);
-            if slot.write != EMPTY && slot.base.wrapping_add(page) == ram_offset & !(PAGE - 1) {
+            if slot.write != EMPTY && is_code(slot.base.wrapping_add(slot.write & !(PAGE - 1))) {
                 slot.write = EMPTY;
             }
         }

@@ -13,7 +13,7 @@ pub enum Because {
     JudgeWrong(&'static str),
     /// The manual leaves a choice, and the two choose differently.
     Choice(&'static str),
-    /// The models are not the same in this: which identification it is.
+    /// The models differ in what identifies them. The entry need not explain anything: the values may become equal.
     Model(&'static str),
     /// The judge does not have this feature, so lines that only a CPU with it prints are not there.
     JudgeLacks(Feature),

@@ -2,7 +2,7 @@
 
 use arch::feature::Feature::{self, *};
 
-use super::Because::{Choice, JudgeLacks, JudgeWrong, Lacking};
+use super::Because::{Choice, JudgeLacks, JudgeWrong, Lacking, Model};
 use super::{Because, Difference};
 
 type Names = &'static [&'static str];
@@ -83,6 +83,26 @@ const PAC_RANGE: Because = JudgeWrong(
      the range that it so selects; QEMU looks at the range of bit 55",
 );
 
+const RESERVED: Because = Choice(
+    "a RES0 or RES1 bit of a register that can be written is either fixed or holds what was written without effect; ours \
+     holds only the bits that the model has, QEMU nearly all",
+);
+/// Registers of `registers` in which QEMU holds reserved bits.
+const RESERVED_BITS: Names = &[
+    "written vbar_el1",
+    "written esr_el1",
+    "written spsr_el1",
+    "written contextidr_el1",
+    "written cpacr_el1",
+    "written tcr_el1",
+    "written cntkctl_el1",
+    "written fpcr",
+    "written fpsr",
+    "written dbgbcr*",
+    "written dbgwcr*",
+    "written sctlr_el1",
+];
+
 /// The list.
 pub const DIFFERENCES: &[Difference] = &[
     on_all("exceptions", &["sp checks * *"], "esr=9a000000", "", NO_SP_CHECK),
@@ -150,6 +170,112 @@ pub const DIFFERENCES: &[Difference] = &[
     on_all("memory", &["device *", "MMU off *"], "21 far", "done", DEVICE_ALIGNMENT),
     on_all("memory", &["device *", "MMU off *"], "61 far", "done", DEVICE_ALIGNMENT),
     on_updating("memory", &["* ldapr x"], "21 far", "", LDAPR),
+    on_all(
+        "gic",
+        &[
+            "id GICD_TYPER",
+            "id GICR_TYPER",
+            "id GICR_CTLR",
+            "id ICC_CTLR",
+            "readback GICD_TYPER",
+            "readback icc * ctlr",
+        ],
+        "",
+        "",
+        Model("number of INTIDs and of priority bits, message-based SPIs, range selector, affinity of the first CPU"),
+    ),
+    on_all(
+        "gic",
+        &["readback GICD_ISENABLER8"],
+        "ones=0",
+        "ones=f",
+        JudgeWrong("registers of INTIDs beyond GICD_TYPER.ITLinesNumber are RES0 (IHI 0069, GICD_TYPER)"),
+    ),
+    on_all(
+        "gic",
+        &["readback GICD_IPRIORITYR*", "readback GICR_IPRIORITYR*", "readback byte"],
+        "8",
+        "",
+        Choice(
+            "how many bits of priority there are (IHI 0069 4.8): the CPU interface of both has 5, QEMU's distributor 8",
+        ),
+    ),
+    on_all(
+        "gic",
+        &["readback GICD_IROUTER40*"],
+        "",
+        "ones=ffffffff",
+        JudgeWrong("bits 30:24 and 63:40 of GICD_IROUTER are RES0 (IHI 0069); QEMU keeps them"),
+    ),
+    on_all("gic", &["readback icc * pmr"], "f8", "fffffff8", JudgeWrong("ICC_PMR_EL1 has bits 7:0 alone")),
+    on_all(
+        "gic",
+        &["readback icc * bpr*"],
+        "",
+        "",
+        JudgeWrong(
+            "a binary point below the minimum becomes the minimum (IHI 0069, ICC_BPR0_EL1); QEMU compares the whole value \
+             written with it, not the field",
+        ),
+    ),
+    on_all(
+        "gic",
+        &["groups SGI1R for a Group 0 interrupt"],
+        "hppir0=1",
+        "hppir0=3ff",
+        JudgeWrong(
+            "with one Security state ICC_SGI1R_EL1 generates SGIs of either group (IHI 0069, forwarding of SGIs)",
+        ),
+    ),
+    on_all(
+        "gic",
+        &["groups enables"],
+        "distributor=3 interface=2 hppir0=3ff hppir1=2",
+        "hppir1=3ff",
+        JudgeWrong(
+            "an interrupt of a group that is disabled at the CPU interface does not hide one of the other group (IHI 0069 4.6); \
+             QEMU picks the highest first and then finds its group disabled",
+        ),
+    ),
+    on_all(
+        "gic",
+        &["spi SETSPI_NSR"],
+        "spi-pending=100",
+        "spi-pending=0",
+        Choice("message-based SPIs are optional (GICD_TYPER.MBIS): ours has them, QEMU 7.2 does not"),
+    ),
+    on_all(
+        "registers",
+        &["id id_*", "id mvfr*"],
+        "",
+        "",
+        Model("ours has no AArch32, and each feature only where it is modelled"),
+    ),
+    Difference {
+        program: "registers",
+        cpus: &["neoverse-n1"],
+        names: &["id midr_el1"],
+        ours: "413fd0c1",
+        judge: "414fd0c1",
+        because: Model("another revision of the Neoverse N1"),
+    },
+    Difference {
+        program: "registers",
+        cpus: &["max"],
+        names: &["id *", "caches *"],
+        ours: "",
+        judge: "",
+        because: Model("`max` is each machine's own invention"),
+    },
+    on_all("registers", RESERVED_BITS, "ones=", "ones=", RESERVED),
+    Difference {
+        program: "registers",
+        cpus: &["cortex-a57"],
+        names: &["written ttbr0_el1", "written ttbr1_el1"],
+        ours: "zeros=0",
+        judge: "zeros=0",
+        because: RESERVED,
+    },
     Difference {
         program: "permissions",
         cpus: &["max"],
