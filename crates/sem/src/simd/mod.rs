@@ -45,6 +45,9 @@ mod simd_perm;
 mod simd_same;
 mod simd_shift;
 
+#[cfg(test)]
+mod tests;
+
 /// The tables of this group's classes.
 #[must_use]
 pub fn classes<M: Machine>() -> Vec<&'static [Spec<M>]> {
