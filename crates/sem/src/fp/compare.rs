@@ -17,17 +17,30 @@ pub enum Invalid {
 
 /// The order of two values that are not NaNs.
 fn order<F: Format>((x, a): (Unpacked, u64), (y, b): (Unpacked, u64)) -> Ordering {
-    // Zeros of either sign are equal, flushed ones included.
-    let key = |value: Unpacked, bits: u64| {
-        let magnitude = if value.class == Class::Zero { 0 } else { (bits & !F::SIGN) as i64 };
-        if value.sign { -magnitude } else { magnitude }
-    };
-    key(x, a).cmp(&key(y, b))
+    // A flushed number is a zero.
+    let unflushed = |value: Unpacked, bits: u64| if value.class == Class::Zero { bits & F::SIGN } else { bits };
+    key::<F>(unflushed(x, a)).cmp(&key::<F>(unflushed(y, b)))
+}
+
+/// Orders as the numbers do; zeros of either sign are equal.
+#[inline(always)]
+fn key<F: Format>(bits: u64) -> i64 {
+    let magnitude = (bits & !F::SIGN) as i64;
+    if bits & F::SIGN == 0 { magnitude } else { -magnitude }
+}
+
+/// Neither NaN nor infinity nor denormal.
+#[inline(always)]
+fn is_plain<F: Format>(bits: u64) -> bool {
+    (bits >> F::FRACTION & F::MAX_BIASED).wrapping_sub(1) < F::MAX_BIASED - 1 || bits & !F::SIGN == 0
 }
 
 /// The order of `a` and `b`; `None` where one is a NaN.
 #[inline]
 pub fn compare<F: Format>(env: &mut FpEnv, a: u64, b: u64, invalid: Invalid) -> Option<Ordering> {
+    if is_plain::<F>(a) && is_plain::<F>(b) {
+        return Some(key::<F>(a).cmp(&key::<F>(b)));
+    }
     let (x, y) = (unpack::<F>(env, a), unpack::<F>(env, b));
     if x.class.is_nan() || y.class.is_nan() {
         let signalling = x.class == Class::SignallingNan || y.class == Class::SignallingNan;

@@ -1,4 +1,5 @@
-//! Elements of a vector: typed lanes of a `u128`, so that a loop over them becomes vector code of the host.
+//! Elements of a vector: typed lanes of a `u128`. The loops over them, in [`fill`], run over bytes in memory and are
+//! functions of their own, since only so the compiler makes vector code of them.
 
 use core::ops::{Add, BitAnd, BitOr, BitXor, Mul, Not, Shl, Shr, Sub};
 
@@ -41,15 +42,10 @@ pub trait Lane: Int {
     const MIN: Self;
     /// Its greatest value.
     const MAX: Self;
-    /// All lanes of 128 bits.
-    type All: Copy + AsRef<[Self]> + AsMut<[Self]>;
-
-    /// The lanes of `vector`, the lowest first.
-    fn split(vector: u128) -> Self::All;
-    /// The vector with these lanes.
-    fn join(lanes: Self::All) -> u128;
-    /// `f(i)` for each lane.
-    fn all(f: impl FnMut(usize) -> Self) -> Self::All;
+    /// Element `i` of a vector's bytes.
+    fn read(bytes: &[u8; 16], i: usize) -> Self;
+    /// Writes it as element `i`.
+    fn write(self, bytes: &mut [u8; 16], i: usize);
     /// Extended by its sign, or by zeros.
     fn wide(self) -> Self::Wide;
     /// The low half.
@@ -66,32 +62,64 @@ pub trait Lane: Int {
     /// `f` of each lane.
     #[inline(always)]
     fn map(a: u128, mut f: impl FnMut(Self) -> Self) -> u128 {
-        let a = Self::split(a);
-        Self::join(Self::all(|i| f(a.as_ref()[i])))
+        build(Self::COUNT, [a, 0, 0], |[a, ..], i| f(Self::read(a, i)))
     }
     /// `f` of each pair of lanes.
     #[inline(always)]
-    fn map2(a: u128, b: u128, mut f: impl FnMut(Self, Self) -> Self) -> u128 {
-        let (a, b) = (Self::split(a), Self::split(b));
-        Self::join(Self::all(|i| f(a.as_ref()[i], b.as_ref()[i])))
+    fn map2(a: u128, b: u128, f: impl FnMut(Self, Self) -> Self) -> u128 {
+        Self::some2(Self::COUNT, a, b, f)
     }
     /// `f` of each three lanes.
     #[inline(always)]
-    fn map3(a: u128, b: u128, c: u128, mut f: impl FnMut(Self, Self, Self) -> Self) -> u128 {
-        let (a, b, c) = (Self::split(a), Self::split(b), Self::split(c));
-        Self::join(Self::all(|i| f(a.as_ref()[i], b.as_ref()[i], c.as_ref()[i])))
+    fn map3(a: u128, b: u128, c: u128, f: impl FnMut(Self, Self, Self) -> Self) -> u128 {
+        Self::some3(Self::COUNT, a, b, c, f)
     }
     /// `f` of the first `count` pairs of lanes, zeros above.
     #[inline(always)]
     fn some2(count: usize, a: u128, b: u128, mut f: impl FnMut(Self, Self) -> Self) -> u128 {
-        let (a, b) = (Self::split(a), Self::split(b));
-        Self::join(Self::all(|i| if i < count { f(a.as_ref()[i], b.as_ref()[i]) } else { Self::ZERO }))
+        build(count, [a, b, 0], |[a, b, _], i| f(Self::read(a, i), Self::read(b, i)))
     }
     /// `f` of the first `count` three lanes, zeros above.
     #[inline(always)]
     fn some3(count: usize, a: u128, b: u128, c: u128, mut f: impl FnMut(Self, Self, Self) -> Self) -> u128 {
-        let (a, b, c) = (Self::split(a), Self::split(b), Self::split(c));
-        Self::join(Self::all(|i| if i < count { f(a.as_ref()[i], b.as_ref()[i], c.as_ref()[i]) } else { Self::ZERO }))
+        build(count, [a, b, c], |[a, b, c], i| f(Self::read(a, i), Self::read(b, i), Self::read(c, i)))
+    }
+}
+
+/// The bytes of a function's operands.
+pub type Operands = [[u8; 16]; 3];
+
+/// A vector with `f(operands, i)` in each of the first `count` lanes, zeros above.
+#[inline(always)]
+pub fn build<E: Lane>(count: usize, operands: [u128; 3], f: impl FnMut(&Operands, usize) -> E) -> u128 {
+    let mut result = [0; 16];
+    fill(&mut result, count, &operands.map(u128::to_le_bytes), f);
+    u128::from_le_bytes(result)
+}
+
+#[inline(never)]
+fn fill<E: Lane>(result: &mut [u8; 16], count: usize, operands: &Operands, mut f: impl FnMut(&Operands, usize) -> E) {
+    for i in 0..count {
+        f(operands, i).write(result, i);
+    }
+}
+
+/// A vector with `f` of each two neighbours of `a`, then of `b`.
+#[inline(always)]
+pub fn build_of_pairs<E: Lane>(a: u128, b: u128, f: impl Fn(E, E) -> E) -> u128 {
+    let mut result = [0; 16];
+    fill_of_pairs(&mut result, &a.to_le_bytes(), &b.to_le_bytes(), f);
+    u128::from_le_bytes(result)
+}
+
+/// Two loops over whole sources: so the compiler finds the shuffles.
+#[inline(never)]
+fn fill_of_pairs<E: Lane>(result: &mut [u8; 16], a: &[u8; 16], b: &[u8; 16], f: impl Fn(E, E) -> E) {
+    for i in 0..E::COUNT / 2 {
+        f(E::read(a, 2 * i), E::read(a, 2 * i + 1)).write(result, i);
+    }
+    for i in 0..E::COUNT / 2 {
+        f(E::read(b, 2 * i), E::read(b, 2 * i + 1)).write(result, E::COUNT / 2 + i);
     }
 }
 
@@ -103,8 +131,7 @@ pub trait Narrow: Lane<Wide = Self::Double> {
     /// Wide lanes from the low half's lanes of `a` and `b`.
     #[inline(always)]
     fn widen2(a: u128, b: u128, mut f: impl FnMut(Self::Double, Self::Double) -> Self::Double) -> u128 {
-        let (a, b) = (Self::split(a), Self::split(b));
-        Self::Double::join(Self::Double::all(|i| f(a.as_ref()[i].wide(), b.as_ref()[i].wide())))
+        build(Self::Double::COUNT, [a, b, 0], |[a, b, _], i| f(Self::read(a, i).wide(), Self::read(b, i).wide()))
     }
     /// Wide lanes from wide lanes of `d` and the low half's lanes of `a` and `b`.
     #[inline(always)]
@@ -114,14 +141,15 @@ pub trait Narrow: Lane<Wide = Self::Double> {
         b: u128,
         mut f: impl FnMut(Self::Double, Self::Double, Self::Double) -> Self::Double,
     ) -> u128 {
-        let (d, a, b) = (Self::Double::split(d), Self::split(a), Self::split(b));
-        Self::Double::join(Self::Double::all(|i| f(d.as_ref()[i], a.as_ref()[i].wide(), b.as_ref()[i].wide())))
+        build(Self::Double::COUNT, [a, b, d], |[a, b, d], i| {
+            f(Self::Double::read(d, i), Self::read(a, i).wide(), Self::read(b, i).wide())
+        })
     }
-    /// Lanes in the low half from the wide lanes of `a` and `b`.
+    /// Lanes in the low half from the first `count` wide lanes of `a` and `b`, at most all.
     #[inline(always)]
-    fn narrow2(a: u128, b: u128, mut f: impl FnMut(Self::Double, Self::Double) -> Self) -> u128 {
-        let (a, b) = (Self::Double::split(a), Self::Double::split(b));
-        Self::join(Self::all(|i| if i < Self::Double::COUNT { f(a.as_ref()[i], b.as_ref()[i]) } else { Self::ZERO }))
+    fn narrow2(count: usize, a: u128, b: u128, mut f: impl FnMut(Self::Double, Self::Double) -> Self) -> u128 {
+        let count = count.min(Self::Double::COUNT);
+        build(count, [a, b, 0], |[a, b, _], i| f(Self::Double::read(a, i), Self::Double::read(b, i)))
     }
 }
 
@@ -148,21 +176,18 @@ macro_rules! lane {
             const BITS: u32 = $t::BITS;
             const MIN: Self = $t::MIN;
             const MAX: Self = $t::MAX;
-            type All = [$t; 128 / $t::BITS as usize];
             #[inline(always)]
-            fn split(vector: u128) -> Self::All {
-                core::array::from_fn(|i| (vector >> (i as u32 * $t::BITS)) as $t)
+            fn read(bytes: &[u8; 16], i: usize) -> Self {
+                const SIZE: usize = size_of::<$t>();
+                let mut own = [0; SIZE];
+                own.copy_from_slice(&bytes[SIZE * i..SIZE * (i + 1)]);
+                Self::from_le_bytes(own)
             }
             #[inline(always)]
-            fn join(lanes: Self::All) -> u128 {
-                let mut bytes = [0u8; 16];
-                for (to, lane) in bytes.chunks_exact_mut(size_of::<$t>()).zip(lanes) {
-                    to.copy_from_slice(&lane.to_le_bytes());
-                }
-                u128::from_le_bytes(bytes)
+            fn write(self, bytes: &mut [u8; 16], i: usize) {
+                const SIZE: usize = size_of::<$t>();
+                bytes[SIZE * i..SIZE * (i + 1)].copy_from_slice(&self.to_le_bytes());
             }
-            #[inline(always)]
-            fn all(f: impl FnMut(usize) -> Self) -> Self::All { core::array::from_fn(f) }
             #[inline(always)]
             fn wide(self) -> $wide { self as $wide }
             #[inline(always)]

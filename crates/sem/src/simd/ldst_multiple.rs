@@ -7,7 +7,7 @@ use crate::base::address::{Base as _, XnOrSp};
 use crate::insn::Insn;
 use crate::machine::{Access, Done, FpEnv, Machine, TagCheck};
 use crate::simd::constant;
-use crate::simd::lanes::Lane;
+use crate::simd::lanes::{Lane, build};
 use crate::simd::pures::Sizes;
 use crate::simd::simd_perm::{UZP1, UZP2, ZIP1, ZIP2};
 use crate::spec::plain;
@@ -232,18 +232,16 @@ const ST3: [Sizes; 3] = [
 
 /// Member `MEMBER` of each structure of three.
 fn ld3<E: Lane, const MEMBER: usize>(_: &mut FpEnv, memory: [u128; 3]) -> u128 {
-    let memory = memory.map(E::split);
-    E::join(E::all(|i| {
+    build(E::COUNT, memory, |memory, i| {
         let at = 3 * i + MEMBER;
-        memory[at / E::COUNT].as_ref()[at % E::COUNT]
-    }))
+        E::read(&memory[at / E::COUNT], at % E::COUNT)
+    })
 }
 
 /// Part `PART` of three registers' elements in turn.
 fn st3<E: Lane, const PART: usize>(_: &mut FpEnv, regs: [u128; 3]) -> u128 {
-    let regs = regs.map(E::split);
-    E::join(E::all(|i| {
+    build(E::COUNT, regs, |regs, i| {
         let at = PART * E::COUNT + i;
-        regs[at % 3].as_ref()[at / 3]
-    }))
+        E::read(&regs[at % 3], at / 3)
+    })
 }

@@ -44,20 +44,24 @@ const UMAXV: Forms<4> = forms!("UMAXV", maxv; u8 u16 u32 u64);
 const SMINV: Forms<4> = forms!("SMINV", minv; i8 i16 i32 i64);
 const UMINV: Forms<4> = forms!("UMINV", minv; u8 u16 u32 u64);
 
+/// The first lane, and the others of a form.
+fn lanes<E: Lane, const FORM: usize>(a: u128) -> (E, impl Iterator<Item = E>) {
+    let bytes = a.to_le_bytes();
+    (E::read(&bytes, 0), (1..count(FORM, E::BITS)).map(move |i| E::read(&bytes, i)))
+}
+
 /// `f` over a form's lanes, from the first one.
 fn reduce<E: Lane, const FORM: usize>(a: u128, f: impl Fn(E, E) -> E) -> u64 {
-    let a = E::split(a);
-    let lanes = &a.as_ref()[..count(FORM, E::BITS)];
-    lanes[1..].iter().fold(lanes[0], |sum, &x| f(sum, x)).bits()
+    let (first, others) = lanes::<E, FORM>(a);
+    others.fold(first, f).bits()
 }
 
 /// The sum in twice the element's size.
 fn addlv<E: Lane, const FORM: usize>(_: &mut FpEnv, [a, ..]: [u128; 3]) -> u128 {
-    let a = E::split(a);
-    let lanes = &a.as_ref()[..count(FORM, E::BITS)];
     // Sign- or zero-extended to 64 bits, summed there, cut to twice the element's size.
     let extend = |x: E| if x < E::ZERO { x.bits() | (u64::MAX << (E::BITS - 1)) } else { x.bits() };
-    let sum = lanes.iter().fold(0u64, |sum, &x| sum.wrapping_add(extend(x)));
+    let (first, others) = lanes::<E, FORM>(a);
+    let sum = others.fold(extend(first), |sum, x| sum.wrapping_add(extend(x)));
     u128::from(if E::BITS < 32 { sum & ((1 << (2 * E::BITS)) - 1) } else { sum })
 }
 

@@ -3,7 +3,7 @@
 
 use crate::insn::Insn;
 use crate::machine::{Done, FpEnv, Machine, Pure};
-use crate::simd::lanes::{Int, Lane, Narrow};
+use crate::simd::lanes::{Int, Lane, Narrow, build};
 use crate::simd::pures::Narrows;
 use crate::simd::reserved::{no_d, only_b, only_h_s};
 use crate::simd::saturate::saturate;
@@ -161,11 +161,11 @@ fn high<E: Narrow, const ROUND: bool>(sum: E::Double) -> E {
 }
 
 fn addhn<E: Narrow, const ROUND: bool>(_: &mut FpEnv, [a, b, _]: [u128; 3]) -> u128 {
-    E::narrow2(a, b, |x, y| high::<E, ROUND>(x.plus(y)))
+    E::narrow2(8, a, b, |x, y| high::<E, ROUND>(x.plus(y)))
 }
 
 fn subhn<E: Narrow, const ROUND: bool>(_: &mut FpEnv, [a, b, _]: [u128; 3]) -> u128 {
-    E::narrow2(a, b, |x, y| high::<E, ROUND>(x.minus(y)))
+    E::narrow2(8, a, b, |x, y| high::<E, ROUND>(x.minus(y)))
 }
 
 /// The doubled product, saturated.
@@ -176,13 +176,10 @@ fn doubled<E: Narrow>(env: &mut FpEnv, x: E, y: E) -> E::Double {
 
 /// `f` of the first `COUNT` lanes (at most the low half's): wide d, x, y.
 fn wide_lanes<E: Narrow, const COUNT: usize>(
-    [a, b, d]: [u128; 3],
+    operands: [u128; 3],
     mut f: impl FnMut(E::Double, E, E) -> E::Double,
 ) -> u128 {
-    let (a, b, d) = (E::split(a), E::split(b), E::Double::split(d));
-    E::Double::join(E::Double::all(|i| {
-        if i < COUNT { f(d.as_ref()[i], a.as_ref()[i], b.as_ref()[i]) } else { E::Double::ZERO }
-    }))
+    build(COUNT.min(E::Double::COUNT), operands, |[a, b, d], i| f(E::Double::read(d, i), E::read(a, i), E::read(b, i)))
 }
 
 fn qdmull<E: Narrow, const COUNT: usize>(env: &mut FpEnv, operands: [u128; 3]) -> u128 {
@@ -209,6 +206,21 @@ fn pmull(_: &mut FpEnv, [a, b, _]: [u128; 3]) -> u128 {
 }
 
 fn pmull_1q(_: &mut FpEnv, [a, b, _]: [u128; 3]) -> u128 {
-    let x = u128::from(a as u64);
-    (0..64).fold(0, |sum, bit| if b >> bit & 1 == 1 { sum ^ x << bit } else { sum })
+    let (x, y) = (a as u64, b as u64);
+    // The upper half is the lower half of the reversed numbers' product, reversed, and one place short.
+    let high = polynomial_low(x.reverse_bits(), y.reverse_bits()).reverse_bits() >> 1;
+    u128::from(high) << 64 | u128::from(polynomial_low(x, y))
+}
+
+/// The low half of a polynomial product, by integer products of every fourth bit: the sum of at most 15 ones in a
+/// place stays within the three places above it, which are masked off (16 ones meet only in the top place).
+fn polynomial_low(x: u64, y: u64) -> u64 {
+    let mask = |i: usize| 0x1111_1111_1111_1111u64 << i;
+    (0..4).fold(0, |sum, place| {
+        let products = (0..4).fold(0, |part, i| {
+            let j = (4 + place - i) % 4;
+            part ^ (x & mask(i)).wrapping_mul(y & mask(j))
+        });
+        sum | products & mask(place)
+    })
 }

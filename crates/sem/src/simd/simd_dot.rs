@@ -2,7 +2,7 @@
 
 use crate::insn::Insn;
 use crate::machine::{Done, FpEnv, Machine, Pure};
-use crate::simd::lanes::Lane;
+use crate::simd::lanes::{Lane, build};
 use crate::simd::reserved::only_s;
 use crate::simd::simd_elem::indexed;
 use crate::simd::{set_vd, ternary};
@@ -47,19 +47,17 @@ fn products<const A_SIGNED: bool, const B_SIGNED: bool>(a: &[u8], b: &[u8]) -> i
     a.iter().zip(b).map(|(&x, &y)| extend::<A_SIGNED>(x) * extend::<B_SIGNED>(y)).sum()
 }
 
-fn dot<const A_SIGNED: bool, const B_SIGNED: bool>(_: &mut FpEnv, [a, b, d]: [u128; 3]) -> u128 {
-    let (a, b, d) = (a.to_le_bytes(), b.to_le_bytes(), i32::split(d));
-    i32::join(core::array::from_fn(|i| {
+fn dot<const A_SIGNED: bool, const B_SIGNED: bool>(_: &mut FpEnv, operands: [u128; 3]) -> u128 {
+    build(4, operands, |[a, b, d], i| {
         let at = 4 * i..4 * i + 4;
-        d[i].wrapping_add(products::<A_SIGNED, B_SIGNED>(&a[at.clone()], &b[at]))
-    }))
+        i32::read(d, i).wrapping_add(products::<A_SIGNED, B_SIGNED>(&a[at.clone()], &b[at]))
+    })
 }
 
 /// Vd is a 2 by 2 matrix; Vn's rows are multiplied with Vm's, 8 bytes each.
-fn mmla<const A_SIGNED: bool, const B_SIGNED: bool>(_: &mut FpEnv, [a, b, d]: [u128; 3]) -> u128 {
-    let (a, b, d) = (a.to_le_bytes(), b.to_le_bytes(), i32::split(d));
-    i32::join(core::array::from_fn(|i| {
+fn mmla<const A_SIGNED: bool, const B_SIGNED: bool>(_: &mut FpEnv, operands: [u128; 3]) -> u128 {
+    build(4, operands, |[a, b, d], i| {
         let (row, column) = (i / 2 * 8, i % 2 * 8);
-        d[i].wrapping_add(products::<A_SIGNED, B_SIGNED>(&a[row..row + 8], &b[column..column + 8]))
-    }))
+        i32::read(d, i).wrapping_add(products::<A_SIGNED, B_SIGNED>(&a[row..row + 8], &b[column..column + 8]))
+    })
 }

@@ -3,7 +3,7 @@
 
 use crate::insn::Insn;
 use crate::machine::{Done, FpEnv, Machine, Pure};
-use crate::simd::lanes::{Int, Lane, Narrow};
+use crate::simd::lanes::{Int, Lane, Narrow, build};
 use crate::simd::pures::{Forms, Narrows, Sizes, count};
 use crate::simd::reserved::{no_1d, no_d, only_b, only_b_h};
 use crate::simd::saturate::{saturate, saturate_unsigned};
@@ -129,11 +129,10 @@ pub(super) fn widen<M: Machine>(m: &mut M, i: Insn, f: Pure) -> Done<M> {
 }
 
 /// Elements reversed within groups of `GROUP` bits.
-fn rev<E: Lane, const GROUP: usize>(_: &mut FpEnv, [a, ..]: [u128; 3]) -> u128 {
-    let a = E::split(a);
+fn rev<E: Lane, const GROUP: usize>(_: &mut FpEnv, operands: [u128; 3]) -> u128 {
     // Tables have entries that no encoding uses, where an element is as long as its group or longer.
     let flip = (GROUP / E::BITS as usize).saturating_sub(1);
-    E::join(E::all(|i| a.as_ref()[i ^ flip]))
+    build(E::COUNT, operands, |[a, ..], i| E::read(a, i ^ flip))
 }
 
 fn cls<E: Lane>(_: &mut FpEnv, [a, ..]: [u128; 3]) -> u128 {
@@ -144,8 +143,12 @@ fn clz<E: Lane>(_: &mut FpEnv, [a, ..]: [u128; 3]) -> u128 {
     E::map(a, |x| E::of(u64::from(x.clz())))
 }
 
+/// The bits of each byte, counted in pairs, fours, eights, all bytes at once.
 fn cnt(_: &mut FpEnv, [a, ..]: [u128; 3]) -> u128 {
-    u8::map(a, |x| x.count_ones() as u8)
+    let bytes = |byte: u8| u128::from_le_bytes([byte; 16]);
+    let pairs = a - (a >> 1 & bytes(0x55));
+    let fours = (pairs & bytes(0x33)) + (pairs >> 2 & bytes(0x33));
+    (fours + (fours >> 4)) & bytes(0x0f)
 }
 
 fn rbit(_: &mut FpEnv, [a, ..]: [u128; 3]) -> u128 {
@@ -160,19 +163,17 @@ fn neg<E: Lane>(_: &mut FpEnv, [a, ..]: [u128; 3]) -> u128 {
     E::map(a, |x| E::ZERO.minus(x))
 }
 
-/// The sums of neighbours.
-fn pair_sums<E: Narrow>(a: u128) -> impl Fn(usize) -> E::Double {
-    let a = E::split(a);
-    move |i| a.as_ref()[2 * i].wide() + a.as_ref()[2 * i + 1].wide()
+/// The sum of neighbours number `i`.
+fn pair_sum<E: Narrow>(a: &[u8; 16], i: usize) -> E::Double {
+    E::read(a, 2 * i).wide() + E::read(a, 2 * i + 1).wide()
 }
 
-fn addlp<E: Narrow>(_: &mut FpEnv, [a, ..]: [u128; 3]) -> u128 {
-    E::Double::join(E::Double::all(pair_sums::<E>(a)))
+fn addlp<E: Narrow>(_: &mut FpEnv, operands: [u128; 3]) -> u128 {
+    build(E::Double::COUNT, operands, |[a, ..], i| pair_sum::<E>(a, i))
 }
 
-fn adalp<E: Narrow>(_: &mut FpEnv, [a, d, _]: [u128; 3]) -> u128 {
-    let (sums, d) = (pair_sums::<E>(a), E::Double::split(d));
-    E::Double::join(E::Double::all(|i| d.as_ref()[i].plus(sums(i))))
+fn adalp<E: Narrow>(_: &mut FpEnv, operands: [u128; 3]) -> u128 {
+    build(E::Double::COUNT, operands, |[a, d, _], i| E::Double::read(d, i).plus(pair_sum::<E>(a, i)))
 }
 
 /// A signed element's bits taken as unsigned.
@@ -199,18 +200,16 @@ fn qneg<E: Lane, const FORM: usize>(env: &mut FpEnv, [a, ..]: [u128; 3]) -> u128
 }
 
 fn xtn<E: Narrow>(_: &mut FpEnv, [a, ..]: [u128; 3]) -> u128 {
-    E::narrow2(a, 0, |x, _| E::low(x))
+    E::narrow2(8, a, 0, |x, _| E::low(x))
 }
 
 /// The first `COUNT` wide lanes (at most all), narrowed.
 fn qxtn<E: Narrow, const COUNT: usize>(env: &mut FpEnv, [a, ..]: [u128; 3]) -> u128 {
-    let a = E::Double::split(a);
-    E::join(E::all(|i| if i < COUNT.min(E::Double::COUNT) { saturate(env, a.as_ref()[i]) } else { E::ZERO }))
+    E::narrow2(COUNT, a, 0, |x, _| saturate(env, x))
 }
 
 fn qxtun<E: Narrow, const COUNT: usize>(env: &mut FpEnv, [a, ..]: [u128; 3]) -> u128 {
-    let a = E::Double::split(a);
-    E::join(E::all(|i| if i < COUNT.min(E::Double::COUNT) { saturate_unsigned(env, a.as_ref()[i]) } else { E::ZERO }))
+    E::narrow2(COUNT, a, 0, |x, _| saturate_unsigned(env, x))
 }
 
 fn shll<E: Narrow>(_: &mut FpEnv, [a, ..]: [u128; 3]) -> u128 {

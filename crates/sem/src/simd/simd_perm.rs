@@ -2,7 +2,7 @@
 
 use crate::insn::Insn;
 use crate::machine::{Done, FpEnv, Machine, Pure};
-use crate::simd::lanes::Lane;
+use crate::simd::lanes::{Lane, build, build_of_pairs};
 use crate::simd::pures::Sizes;
 use crate::simd::reserved::{ext, no_1d};
 use crate::simd::{binary, constant, set_vd, size};
@@ -35,20 +35,15 @@ const TRN1: Sizes = sizes!("TRN1", trn, 0; u8 u16 u32 u64);
 const TRN2: Sizes = sizes!("TRN2", trn, 1; u8 u16 u32 u64);
 
 fn uzp<E: Lane, const PART: usize>(_: &mut FpEnv, [a, b, _]: [u128; 3]) -> u128 {
-    let (a, b) = (E::split(a), E::split(b));
-    let half = E::COUNT / 2;
-    E::join(E::all(|i| if i < half { a.as_ref()[2 * i + PART] } else { b.as_ref()[2 * (i - half) + PART] }))
+    build_of_pairs::<E>(a, b, |even, odd| if PART == 0 { even } else { odd })
 }
 
-fn zip<E: Lane, const PART: usize>(_: &mut FpEnv, [a, b, _]: [u128; 3]) -> u128 {
-    let (a, b) = (E::split(a), E::split(b));
-    let start = PART * E::COUNT / 2;
-    E::join(E::all(|i| if i % 2 == 0 { a.as_ref()[start + i / 2] } else { b.as_ref()[start + i / 2] }))
+fn zip<E: Lane, const PART: usize>(_: &mut FpEnv, operands: [u128; 3]) -> u128 {
+    build(E::COUNT, operands, |operands, i| E::read(&operands[i % 2], PART * E::COUNT / 2 + i / 2))
 }
 
-fn trn<E: Lane, const PART: usize>(_: &mut FpEnv, [a, b, _]: [u128; 3]) -> u128 {
-    let (a, b) = (E::split(a), E::split(b));
-    E::join(E::all(|i| if i % 2 == 0 { a.as_ref()[i + PART] } else { b.as_ref()[i - 1 + PART] }))
+fn trn<E: Lane, const PART: usize>(_: &mut FpEnv, operands: [u128; 3]) -> u128 {
+    build(E::COUNT, operands, |operands, i| E::read(&operands[i % 2], (i & !1) + PART))
 }
 
 /// For 64-bit vectors Vn and Vm lie in one register together.
@@ -99,7 +94,7 @@ const TABLE: [Pure; 4] = [
 /// `otherwise`, with bytes replaced where the index falls into this register of the table, which holds bytes
 /// `FIRST` to `FIRST` + 15.
 fn look_up<const FIRST: u8>(_: &mut FpEnv, [table, indices, otherwise]: [u128; 3]) -> u128 {
-    let table = u8::split(table);
+    let table = table.to_le_bytes();
     u8::map2(indices, otherwise, |index, old| {
         let at = index.wrapping_sub(FIRST);
         if at < 16 { table[usize::from(at)] } else { old }

@@ -3,7 +3,7 @@
 
 use crate::insn::Insn;
 use crate::machine::{Done, FpEnv, Machine, Pure};
-use crate::simd::lanes::{Int, Lane, Narrow};
+use crate::simd::lanes::{Int, Lane, Narrow, build_of_pairs};
 use crate::simd::pures::{Forms, Sizes, count};
 use crate::simd::reserved::{no_1d, no_d, only_b, only_h_s};
 use crate::simd::saturate::saturate;
@@ -240,26 +240,16 @@ fn aba<E: Lane>(_: &mut FpEnv, [a, b, d]: [u128; 3]) -> u128 {
     E::map3(a, b, d, |x, y, d| d.plus(distance(x, y)))
 }
 
-/// `f` of neighbours of `a`, then of `b`.
-fn pairs<E: Lane>(a: u128, b: u128, f: impl Fn(E, E) -> E) -> u128 {
-    let (a, b) = (E::split(a), E::split(b));
-    let half = E::COUNT / 2;
-    E::join(E::all(|i| {
-        let source = if i < half { a.as_ref() } else { b.as_ref() };
-        f(source[i % half * 2], source[i % half * 2 + 1])
-    }))
-}
-
 fn maxp<E: Lane>(_: &mut FpEnv, [a, b, _]: [u128; 3]) -> u128 {
-    pairs(a, b, E::max)
+    build_of_pairs(a, b, E::max)
 }
 
 fn minp<E: Lane>(_: &mut FpEnv, [a, b, _]: [u128; 3]) -> u128 {
-    pairs(a, b, E::min)
+    build_of_pairs(a, b, E::min)
 }
 
 fn addp<E: Lane>(_: &mut FpEnv, [a, b, _]: [u128; 3]) -> u128 {
-    pairs(a, b, E::plus)
+    build_of_pairs(a, b, E::plus)
 }
 
 /// All ones where `holds`.

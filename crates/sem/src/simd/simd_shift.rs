@@ -171,11 +171,11 @@ fn qshlu<E: Lane, const FORM: usize>(env: &mut FpEnv, [a, by, _]: [u128; 3]) -> 
 }
 
 fn shrn<E: Narrow>(_: &mut FpEnv, [a, by, _]: [u128; 3]) -> u128 {
-    E::narrow2(a, 0, |x, _| E::low(right(x, by as u32)))
+    E::narrow2(8, a, 0, |x, _| E::low(right(x, by as u32)))
 }
 
 fn rshrn<E: Narrow>(_: &mut FpEnv, [a, by, _]: [u128; 3]) -> u128 {
-    E::narrow2(a, 0, |x, _| E::low(right_rounded(x, by as u32)))
+    E::narrow2(8, a, 0, |x, _| E::low(right_rounded(x, by as u32)))
 }
 
 /// The first `COUNT` wide lanes (at most all), shifted right, rounded if `ROUND`.
@@ -184,14 +184,8 @@ fn shifted<E: Narrow, const COUNT: usize, const ROUND: bool>(
     by: u32,
     mut finish: impl FnMut(E::Double) -> E,
 ) -> u128 {
-    let a = E::Double::split(a);
-    E::join(E::all(|i| {
-        if i >= COUNT.min(E::Double::COUNT) {
-            return E::ZERO;
-        }
-        // The rounding cannot overflow: a shift by one or more has made room.
-        finish(if ROUND { right_rounded(a.as_ref()[i], by) } else { right(a.as_ref()[i], by) })
-    }))
+    // The rounding cannot overflow: a shift by one or more has made room.
+    E::narrow2(COUNT, a, 0, |x, _| finish(if ROUND { right_rounded(x, by) } else { right(x, by) }))
 }
 
 fn qshrn<E: Narrow, const COUNT: usize, const ROUND: bool>(env: &mut FpEnv, [a, by, _]: [u128; 3]) -> u128 {
