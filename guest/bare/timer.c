@@ -47,7 +47,7 @@ static void conditions(void) {
 		out_field("wrote", views[n]);
 		/* Little time has passed, so that only the upper bits are told. */
 		out_field("distance", (distance + (1ul << 28)) >> 29);
-		out_field("tval", (tval + (1ul << 28)) >> 29);
+		out_field("tval", (tval + (1ul << 28)) >> 29 & 7);
 		out_field("ctl", read_sysreg(cntv_ctl_el0));
 		out_line();
 		off();

@@ -105,6 +105,8 @@ pub fn run_judge(program: &Path, setup: &Setup) -> Result<Lines> {
     let output = Command::new("timeout")
         .args(["60", JUDGE, "-M", "virt,gic-version=3", "-cpu", &setup.cpu])
         .args(["-smp", &setup.cpus.to_string(), "-m", &format!("{}M", MEMORY >> 20)])
+        // Its time counts instructions too, so that a slow host changes nothing.
+        .args(["-icount", "shift=0,sleep=off"])
         // Firmware for a network card need not be there.
         .args(["-nic", "none", "-display", "none", "-serial", "stdio", "-monitor", "none", "-kernel"])
         .arg(program)
