@@ -164,7 +164,7 @@ pub const MODELS: [&str; 3] = ["cortex-a57", "neoverse-n1", "max"];
 pub fn features(program: &str, cpu: &str) -> &'static [&'static str] {
     match (program, cpu) {
         // QEMU 7.2 has the first level only, and of the ciphers QARMA5.
-        ("pauth", "max") => {
+        ("pauth" | "bti", "max") => {
             &["pacimp=off", "pacqarma5=on", "pauth2=off", "fpac=off", "fpaccombine=off", "constpacfield=off"]
         }
         _ => &[],

@@ -166,11 +166,13 @@ struct Remembered {
     /// Epoch and context.
     tag: u32,
     block: Block,
+    /// The values of PSTATE.BTYPE, one bit each, with which a branch may lead here.
+    landings: u8,
 }
 
 const SLOTS: usize = 4096;
 const EPOCH: u32 = 1 << 12;
-const FORGOTTEN: Remembered = Remembered { pc: 1, tag: 0, block: Block { start: 0, len: 0 } };
+const FORGOTTEN: Remembered = Remembered { pc: 1, tag: 0, block: Block { start: 0, len: 0 }, landings: 0 };
 
 impl BlockMemory {
     pub(crate) fn new() -> Self {
@@ -189,7 +191,22 @@ impl BlockMemory {
 
     pub(crate) fn remember(&mut self, pc: u64, context: CtxId, block: Block) {
         let tag = self.epoch | context.get() as u32;
-        self.slots[(pc >> 2) as usize % SLOTS] = Remembered { pc, tag, block };
+        self.slots[(pc >> 2) as usize % SLOTS] = Remembered { pc, tag, block, landings: 0 };
+    }
+
+    /// The same for a branch that set PSTATE.BTYPE, if it was seen to be allowed.
+    #[inline]
+    pub(crate) fn find_landing(&self, pc: u64, context: CtxId, btype: u8) -> Option<Block> {
+        let slot = &self.slots[(pc >> 2) as usize % SLOTS];
+        self.find(pc, context).filter(|_| slot.landings >> btype & 1 == 1)
+    }
+
+    /// Such a branch is allowed at `pc`, whose block was remembered last.
+    pub(crate) fn remember_landing(&mut self, pc: u64, btype: u8) {
+        let slot = &mut self.slots[(pc >> 2) as usize % SLOTS];
+        if slot.pc == pc {
+            slot.landings |= 1 << btype;
+        }
     }
 
     /// A translation that fetches may use has gone, or context ids have other meanings.

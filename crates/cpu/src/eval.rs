@@ -1,6 +1,7 @@
 //! The PE as a [`sem::Machine`]: executing is one reading of the semantics.
 //! Memory is in `memory`, system operations in `system`.
 
+use arch::feature::Feature;
 use sem::{Access, Assist, AtomicOp, BranchKind, Done, FpEnv, Insn, Machine, Pure, Quad, System, TagOp, Word};
 
 use crate::pe::Pe;
@@ -201,7 +202,11 @@ impl Machine for Pe {
 
     #[inline(always)]
     fn branch(&mut self, kind: BranchKind, target: u64) -> Done<Self> {
-        let _ = kind;
+        if matches!(kind, BranchKind::Indirect | BranchKind::IndirectVeneer | BranchKind::IndirectCall)
+            && self.model.has(Feature::FEAT_BTI)
+        {
+            self.set_branch_type(kind);
+        }
         // Only a register can hold a target with a tag: then the top byte is neither all zeros nor all ones.
         self.next_pc = if (target >> 55).wrapping_add(1) & 0x1fe == 0 { target } else { self.branch_address(target) };
         Ok(())

@@ -192,7 +192,8 @@ impl Pe {
         self.pstate = to;
         self.sp = self.sp_bank[stack(to)];
         self.masks_changed();
-        if (from.el, from.pan, from.uao, from.il, from.tco) != (to.el, to.pan, to.uao, to.il, to.tco) {
+        let context = |p: Pstate| (p.el, p.pan, p.uao, p.il, p.tco, p.btype);
+        if context(from) != context(to) {
             self.context_changed();
         }
     }

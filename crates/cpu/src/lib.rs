@@ -6,6 +6,7 @@ pub mod stop;
 pub mod timer;
 
 mod abort;
+mod bti;
 mod eval;
 mod exception;
 mod memory;

@@ -94,20 +94,32 @@ impl Pe {
     /// Finds the block at the PC by translation, decoding it if it is new; `None` where the fetch faults, which is taken.
     #[inline(never)]
     fn find_block(&mut self, code: &mut CodeCache) -> Option<Block> {
+        if self.pstate.btype != 0 {
+            return self.land(code);
+        }
+        let block = self.fetch_block(code);
+        if block.is_err() {
+            self.take_pending(self.pc);
+        }
+        block.ok()
+    }
+
+    /// The same, with the exception left to be taken.
+    pub(crate) fn fetch_block(&mut self, code: &mut CodeCache) -> Result<Block, Stop> {
         let pc = self.pc;
         // A misaligned PC meets the alignment check in `fetch`.
         let fetched =
             if pc & 3 == 0 { self.fast.lookup_fetch(Va(pc), self.contexts_fetch.of(Va(pc)), 4) } else { None };
-        let Some(offset) = fetched.or_else(|| self.fetch(pc).ok()) else {
-            self.take_pending(pc);
-            return None;
+        let offset = match fetched {
+            Some(offset) => offset,
+            None => self.fetch(pc)?,
         };
         let block = code.block(offset);
         self.block_memory.follow(code);
         self.follow_code_marks();
         // As a fetch under illegal execution state never gets here, the context is one that may be remembered.
         self.block_memory.remember(pc, self.contexts_fetch.of(Va(pc)), block);
-        Some(block)
+        Ok(block)
     }
 
     /// Instruction number `done` of the block at `start` stopped.

@@ -152,8 +152,10 @@ pub enum BranchKind {
     Direct,
     /// BL.
     Call,
-    /// BR.
+    /// BR, but for the next.
     Indirect,
+    /// BR X16 and BR X17, which linkers use between modules.
+    IndirectVeneer,
     /// BLR.
     IndirectCall,
     /// RET.

@@ -151,7 +151,7 @@ const fn extension(half: Half) -> u64 {
 
 impl Pe {
     /// SCTLR and TCR of the current regime.
-    fn pauth_controls(&self) -> (u64, u64) {
+    pub(crate) fn regime_controls(&self) -> (u64, u64) {
         match self.stage1.regime {
             Regime::El10 => (self.reg(Reg::SCTLR_EL1), self.reg(Reg::TCR_EL1)),
             Regime::El2 | Regime::El20 => (self.reg(Reg::SCTLR_EL2), self.reg(Reg::TCR_EL2)),
@@ -160,7 +160,7 @@ impl Pe {
 
     /// The top byte in the lower and in the upper range (EffectiveTBI).
     fn tops(&self, purpose: Purpose) -> [Top; 2] {
-        let (_, control) = self.pauth_controls();
+        let (_, control) = self.regime_controls();
         let top = |tbi: Field, tbid: Field| {
             let tagged = tbi.is_set(control) && (purpose == Purpose::Data || !tbid.is_set(control));
             if tagged { Top::Tag } else { Top::Used }
@@ -195,7 +195,7 @@ impl Pe {
     fn enabled(&self, key: PauthKey) -> Option<(Pauth, [u64; 2])> {
         let pauth = self.pauth?;
         let (value, enable) = self.address_key(key);
-        enable.is_set(self.pauth_controls().0).then_some((pauth, value))
+        enable.is_set(self.regime_controls().0).then_some((pauth, value))
     }
 
     /// AddPACIA and its kind.

@@ -82,7 +82,7 @@ impl Pe {
             self.context_generation = self.context_table.generation();
             self.block_memory.forget();
         }
-        self.contexts_fetch = if p.il == 1 { CtxPair::NEVER } else { self.contexts };
+        self.contexts_fetch = if p.il == 1 || p.btype != 0 { CtxPair::NEVER } else { self.contexts };
     }
 
     /// The exception level, PAN, UAO, IL, TCO, SCTLR or CPACR changed.

@@ -136,7 +136,6 @@ pub const DIFFERENCES: &[Difference] = &[
     lacking("exceptions", &["feature sb *"], FEAT_SB),
     lacking("exceptions", &["feature dc cvadp *"], FEAT_DPB2),
     lacking("exceptions", &["feature cfp rctx *"], FEAT_SPECRES),
-    lacking("exceptions", &["at el*"], FEAT_BTI),
     on_max("pauth", &["no keys xpaclri el*"], "x0=1234567890", "x0=1200001234567890", XPACLRI),
     on_max(
         "pauth",
@@ -145,7 +144,15 @@ pub const DIFFERENCES: &[Difference] = &[
         "",
         PAC_RANGE,
     ),
-    lacking("pauth", &["* bad b*"], FEAT_BTI),
+    on_max(
+        "bti",
+        &["* hlt *"],
+        "esr=2000000",
+        "esr=2000000",
+        Choice(
+            "SPSR_EL1.BTYPE of an exception that the instruction itself raises, but for BRK, may be 0 (AArch64.TakeException)",
+        ),
+    ),
     on_all("walks", &["granule * at-*"], "b00 x1=", "done", SHAREABILITY),
     on_all("walks", &["granule * reserved *"], "", "", BLOCKS),
     on_all("walks", &["kinds* *cva*", "kinds* *iva*", "range* *cva*", "range* *iva*"], "esr=9", "done", MAINTENANCE),

@@ -29,9 +29,16 @@ crate::encodings! {
     BLRAB_64P_branch_reg  "1101011100111111000011 nnnnn mmmmm" FEAT_PAuth end plain => blr_authenticated;
 }
 
+/// A branch that is not a call; what it leads to in a guarded page depends on its register (FEAT_BTI).
+#[inline(always)]
+fn jump<M: Machine>(m: &mut M, i: Insn, target: M::Word) -> Done<M> {
+    let kind = if matches!(i.rn(), 16 | 17) { BranchKind::IndirectVeneer } else { BranchKind::Indirect };
+    m.branch(kind, target)
+}
+
 fn br<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
     let target = m.x(i.rn());
-    m.branch(BranchKind::Indirect, target)
+    jump(m, i, target)
 }
 
 fn blr<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
@@ -75,7 +82,7 @@ fn target<M: Machine>(m: &mut M, i: Insn) -> Result<M::Word, M::Stop> {
 
 fn br_authenticated<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
     let target = target(m, i)?;
-    m.branch(BranchKind::Indirect, target)
+    jump(m, i, target)
 }
 
 fn blr_authenticated<M: Machine>(m: &mut M, i: Insn) -> Done<M> {
