@@ -63,6 +63,12 @@ impl CpuLines {
     pub const VFIQ: u32 = 16;
     /// An event for WFE (SEV); the PE clears it.
     pub const EVENT: u32 = 32;
+    /// `HCR_EL2.VI`, driven by the PE itself.
+    pub const HCR_VI: u32 = 128;
+    /// `HCR_EL2.VF`, driven by the PE itself.
+    pub const HCR_VF: u32 = 256;
+    /// `HCR_EL2.VSE`, driven by the PE itself.
+    pub const HCR_VSE: u32 = 512;
     /// Something waits in the PE's mailbox (TLB invalidations and the like from other PEs).
     pub const MAIL: u32 = 64;
 
@@ -89,6 +95,26 @@ pub trait CpuInterface: Send + Sync {
     fn read(&self, cpu: usize, reg: arch::sysreg::Enc) -> Option<u64>;
     /// Writes `reg` for PE `cpu`. `None`: no such register here.
     fn write(&self, cpu: usize, reg: arch::sysreg::Enc, value: u64) -> Option<()>;
+    /// Reads the virtual counterpart (`ICV_*`) of `reg` for PE `cpu`. `None`: there is none.
+    fn read_virtual(&self, cpu: usize, reg: arch::sysreg::Enc) -> Option<u64> {
+        let _ = (cpu, reg);
+        None
+    }
+    /// Writes the virtual counterpart (`ICV_*`) of `reg` for PE `cpu`. `None`: there is none.
+    fn write_virtual(&self, cpu: usize, reg: arch::sysreg::Enc, value: u64) -> Option<()> {
+        let _ = (cpu, reg, value);
+        None
+    }
+    /// Reads an `ICH_*` register of PE `cpu`. `None`: there is none.
+    fn read_hypervisor(&self, cpu: usize, reg: arch::sysreg::Enc) -> Option<u64> {
+        let _ = (cpu, reg);
+        None
+    }
+    /// Writes an `ICH_*` register of PE `cpu`. `None`: there is none.
+    fn write_hypervisor(&self, cpu: usize, reg: arch::sysreg::Enc, value: u64) -> Option<()> {
+        let _ = (cpu, reg, value);
+        None
+    }
     /// Drives private peripheral interrupt `intid` (16 to 31) of PE `cpu`.
     fn set_ppi(&self, cpu: usize, intid: u32, level: Level);
 }

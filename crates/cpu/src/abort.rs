@@ -1,9 +1,12 @@
 //! Data and instruction aborts: from a fault to its syndrome. DDI 0487 D17.2.37, ISS encodings for aborts.
 
 use arch::Va;
-use arch::esr::{DataAbort, Fsc, InstructionAbort};
-use mmu::{AccessKind, Direction};
+use arch::esr::{DataAbort, Ec, Fsc, InstructionAbort};
+use arch::field::hpfar_el2;
+use mmu::{AccessKind, Direction, Fault, FaultKind, Stage, Stage2Cause};
 
+use crate::el2::transfer_of;
+use crate::exception::{Exception, Target};
 use crate::pe::Pe;
 use crate::stop::Stop;
 
@@ -49,13 +52,52 @@ impl Pe {
             AccessFault::Mmu(fault) => fault.direction == Direction::Write,
             _ => cache_maintenance || kind == AccessKind::Write,
         };
-        let abort = DataAbort { write, cache_maintenance, ..DataAbort::new(fault.status()) };
-        self.raise(abort.syndrome(), Some(Va(va)))
+        let (target, s1ptw) = target_of(fault);
+        let abort = DataAbort { write, cache_maintenance, s1ptw, ..DataAbort::new(fault.status()) };
+        self.pending = Some(Exception { syndrome: abort.syndrome(), far: Some(Va(va)), target });
+        Stop::Exception
     }
 
     /// An instruction abort at `pc`.
     #[cold]
     pub(crate) fn instruction_abort(&mut self, pc: u64, fault: AccessFault) -> Stop {
-        self.raise(InstructionAbort::new(fault.status()).syndrome(), Some(Va(pc)))
+        let (target, s1ptw) = target_of(fault);
+        let abort = InstructionAbort { s1ptw, ..InstructionAbort::new(fault.status()) };
+        self.pending = Some(Exception { syndrome: abort.syndrome(), far: Some(Va(pc)), target });
+        Stop::Exception
     }
+}
+
+impl Pe {
+    /// Adds to the syndrome of a data abort that EL2 takes for stage 2 what instruction `word` transfers, so that a
+    /// hypervisor can emulate the access. Not where stage 2 faulted on a walk of stage 1.
+    pub(crate) fn complete_syndrome(&mut self, word: u32) {
+        if let Some(Exception { syndrome, target: Target::Stage2 { .. }, .. }) = &mut self.pending
+            && syndrome.ec == Ec::DataAbort
+            && u64::from(syndrome.iss) & (S1PTW | CM) == 0
+            && let Some(register) = transfer_of(word)
+        {
+            *syndrome = syndrome.with_register(register);
+        }
+    }
+}
+
+/// ISS.S1PTW and ISS.CM of a data abort.
+const S1PTW: u64 = 1 << 7;
+const CM: u64 = 1 << 8;
+
+/// Who takes an abort, and whether stage 2 faulted on a walk of stage 1 (S1PTW). HPFAR_EL2 is written for translation,
+/// access flag and address size faults, and for permission faults only on a walk (R_FKLWR).
+fn target_of(fault: AccessFault) -> (Target, bool) {
+    let AccessFault::Mmu(Fault { kind, stage: Stage::Two { ipa, cause }, .. }) = fault else {
+        return (Target::Default, false);
+    };
+    let on_walk = cause == Stage2Cause::Stage1Walk;
+    let recorded = match kind {
+        FaultKind::Translation | FaultKind::AccessFlag | FaultKind::AddressSize => true,
+        FaultKind::Permission => on_walk,
+        _ => false,
+    };
+    let hpfar = recorded.then(|| hpfar_el2::FIPA.of(ipa.0 >> 12));
+    (Target::Stage2 { hpfar }, on_walk)
 }

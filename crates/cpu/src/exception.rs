@@ -1,13 +1,13 @@
 //! Taking exceptions and returning from them. DDI 0487 D1.3 and D1.4; the shared pseudocode AArch64.TakeException.
 
 use arch::esr::{self, Origin, SError, Syndrome};
-use arch::field::sctlr_el1 as sctlr;
+use arch::field::{hcr_el2, sctlr_el1 as sctlr};
 use arch::sysreg::Reg;
 use arch::{El, Va};
-use bus::CpuLines;
 use event::Event;
 use sem::Insn;
 
+use crate::el2::{FpTrap, level_regs};
 use crate::pe::Pe;
 use crate::pstate::Pstate;
 use crate::stop::{Stop, ToolError};
@@ -18,6 +18,22 @@ pub(crate) struct Exception {
     pub syndrome: Syndrome,
     /// What goes to FAR_ELx, where the class writes it.
     pub far: Option<Va>,
+    /// Who takes it.
+    pub target: Target,
+}
+
+/// Who takes a synchronous exception.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// Whoever takes those of the current level.
+    Default,
+    /// EL2, by one of its controls.
+    El2,
+    /// EL2, by a fault of stage 2; HPFAR_EL2 is written where this says so.
+    Stage2 {
+        /// The value of HPFAR_EL2.
+        hpfar: Option<u64>,
+    },
 }
 
 /// The kinds of interrupt.
@@ -40,7 +56,12 @@ enum Vector {
 impl Pe {
     /// Records a synchronous exception; the instruction does not complete.
     pub(crate) fn raise(&mut self, syndrome: Syndrome, far: Option<Va>) -> Stop {
-        self.pending = Some(Exception { syndrome, far });
+        self.pending = Some(Exception { syndrome, far, target: Target::Default });
+        Stop::Exception
+    }
+    /// The same for EL2.
+    pub(crate) fn raise_to_el2(&mut self, syndrome: Syndrome) -> Stop {
+        self.pending = Some(Exception { syndrome, far: None, target: Target::El2 });
         Stop::Exception
     }
 
@@ -52,10 +73,14 @@ impl Pe {
         Err(self.raise(Syndrome::UNKNOWN, None))
     }
 
-    /// CPACR_EL1.FPEN traps; ISS.COND is 0xe with CV set for AArch64.
+    /// CPACR_EL1 or CPTR_EL2 traps; ISS.COND is 0xe with CV set for AArch64.
     #[cold]
     pub(crate) fn fp_access_trap(&mut self) -> Result<(), Stop> {
-        Err(self.raise(esr::FP_ACCESS, None))
+        match self.fp_trap() {
+            FpTrap::None => Ok(()),
+            FpTrap::Default => Err(self.raise(esr::FP_ACCESS, None)),
+            FpTrap::El2 => Err(self.raise_to_el2(esr::FP_ACCESS)),
+        }
     }
     #[cold]
     pub(crate) fn sp_alignment_fault(&mut self) -> Result<(), Stop> {
@@ -82,29 +107,54 @@ impl Pe {
 
     /// Takes the pending synchronous exception with `pc` as the preferred return address.
     pub(crate) fn take_pending(&mut self, pc: u64) {
-        let Some(Exception { syndrome, far }) = self.pending.take() else { return };
+        let Some(Exception { syndrome, far, target }) = self.pending.take() else { return };
         let from = self.pstate.el;
-        let to = El::El1;
+        let to = match target {
+            Target::Default => self.default_target(),
+            Target::El2 => El::El2,
+            Target::Stage2 { hpfar } => {
+                if let Some(hpfar) = hpfar {
+                    self.sys[Reg::HPFAR_EL2 as usize] = hpfar;
+                }
+                El::El2
+            }
+        };
+        let regs = level_regs(to);
         // Time passes even where nothing retires, so that a guest that only faults meets its limits.
         self.taken += 1;
         self.skipped += 1;
         let origin = if from == to { Origin::Same } else { Origin::Lower };
         let esr = syndrome.taken(origin);
-        self.sys[Reg::ESR_EL1 as usize] = esr;
+        self.sys[regs.esr as usize] = esr;
         if let Some(far) = far {
-            self.sys[Reg::FAR_EL1 as usize] = far.0;
+            self.sys[regs.far as usize] = far.0;
         }
         self.emit(Event::Exception { from, to, esr, pc: Va(pc) });
-        self.enter(Vector::Synchronous, pc);
+        self.enter(Vector::Synchronous, pc, to);
     }
 
-    pub(crate) fn take_asynchronous(&mut self, interrupt: Interrupt) {
-        let (from, to) = (self.pstate.el, El::El1);
+    /// Takes a physical interrupt at the level it is routed to.
+    pub(crate) fn take_physical(&mut self, interrupt: Interrupt) {
+        let to = self.interrupt_target(interrupt);
+        self.take_asynchronous(interrupt, to);
+    }
+
+    /// Takes a virtual interrupt at EL1.
+    pub(crate) fn take_virtual(&mut self, interrupt: Interrupt) {
+        if interrupt == Interrupt::SError {
+            // A virtual SError is taken once.
+            self.sys[Reg::HCR_EL2 as usize] &= !hcr_el2::VSE.mask();
+        }
+        self.take_asynchronous(interrupt, El::El1);
+    }
+
+    fn take_asynchronous(&mut self, interrupt: Interrupt, to: El) {
+        let from = self.pstate.el;
         let vector = match interrupt {
             Interrupt::Irq => Vector::Irq,
             Interrupt::Fiq => Vector::Fiq,
             Interrupt::SError => {
-                self.sys[Reg::ESR_EL1 as usize] = SError::Uncategorised.syndrome().taken(Origin::Same);
+                self.sys[level_regs(to).esr as usize] = SError::Uncategorised.syndrome().taken(Origin::Same);
                 Vector::SError
             }
         };
@@ -115,29 +165,30 @@ impl Pe {
         });
         self.taken += 1;
         self.skipped += 1;
-        self.enter(vector, self.pc);
+        self.enter(vector, self.pc, to);
     }
 
-    /// AArch64.TakeException to EL1.
-    fn enter(&mut self, vector: Vector, return_address: u64) {
+    /// AArch64.TakeException to EL1 or EL2.
+    fn enter(&mut self, vector: Vector, return_address: u64, el: El) {
         self.account_el(self.insns);
         let from = self.pstate;
-        let base = self.sys[Reg::VBAR_EL1 as usize];
-        let group = match (from.el, from.sp_sel) {
-            (El::El0, _) => 0x400,
-            (_, 0) => 0x000,
-            _ => 0x200,
+        let regs = level_regs(el);
+        let base = self.reg(regs.vbar);
+        let group = match (from.el == el, from.sp_sel) {
+            (false, _) => 0x400,
+            (true, 0) => 0x000,
+            (true, _) => 0x200,
         };
-        self.sys[Reg::SPSR_EL1 as usize] = from.to_spsr() | self.nzcv;
-        self.sys[Reg::ELR_EL1 as usize] = return_address;
-        let sctlr_el1 = self.sys[Reg::SCTLR_EL1 as usize];
+        self.sys[regs.spsr as usize] = from.to_spsr() | self.nzcv;
+        self.sys[regs.elr as usize] = return_address;
+        let control = self.reg(regs.sctlr);
         let has = |f| self.model.features.has(f);
-        let mut to = Pstate { el: El::El1, sp_sel: 1, daif: 15, ss: 0, il: 0, uao: 0, btype: 0, ..from };
-        if has(arch::feature::Feature::FEAT_PAN) && sctlr::SPAN.get(sctlr_el1) == 0 {
+        let mut to = Pstate { el, sp_sel: 1, daif: 15, ss: 0, il: 0, uao: 0, btype: 0, ..from };
+        if self.sets_pan(el) {
             to.pan = 1;
         }
         if has(arch::feature::Feature::FEAT_SSBS) {
-            to.ssbs = sctlr::DSSBS.get(sctlr_el1) as u8;
+            to.ssbs = sctlr::DSSBS.get(control) as u8;
         }
         if has(arch::feature::Feature::FEAT_MTE2) {
             to.tco = 1;
@@ -146,23 +197,28 @@ impl Pe {
         self.pc = base.wrapping_add(group + vector as u64);
     }
 
-    /// ERET: to the state in SPSR_EL1, at `target`. An illegal return keeps the level and sets PSTATE.IL.
+    /// ERET: to the state in SPSR_ELx, at `target`. An illegal return keeps the level and sets PSTATE.IL.
     pub(crate) fn exception_return(&mut self, retired: u64, target: u64) {
-        let spsr = self.sys[Reg::SPSR_EL1 as usize];
         let from = self.pstate.el;
+        let regs = level_regs(from);
+        let spsr = self.reg(regs.spsr);
         self.account_el(retired);
         self.monitor = None;
         self.event_register = true;
         // DebugExceptionReturnSS: SS is set only where software step is enabled, which is not modelled.
         let mut to = Pstate { ss: 0, ..self.legalise(Pstate::from_spsr(spsr)) };
-        // M[4] AArch32, M[1], a level above the current one, SP_EL0 mode bit at EL0 (DDI 0487 D1.4.5).
-        let illegal = spsr & 0x12 != 0 || to.el > from || (to.el == El::El0 && spsr & 1 != 0);
+        // M[4] AArch32, M[1], a level above the current one, SP_EL0 mode bit at EL0, EL1 under HCR_EL2.TGE
+        // (DDI 0487 D1.4.5).
+        let illegal = spsr & 0x12 != 0
+            || to.el > from
+            || (to.el == El::El0 && spsr & 1 != 0)
+            || (to.el == El::El1 && self.hcr(hcr_el2::TGE));
         if illegal {
             to = Pstate { el: from, sp_sel: self.pstate.sp_sel, il: 1, ..to };
         }
         self.nzcv = spsr & 0xf000_0000;
         self.set_pstate(to);
-        // The tag rule is that of the level returned to, whose regime is the same here.
+        // The tag rule is that of the level returned to.
         self.next_pc = self.branch_address(target);
         self.emit(Event::ExceptionReturn { from, to: to.el });
     }
@@ -192,17 +248,13 @@ impl Pe {
         self.pstate = to;
         self.sp = self.sp_bank[stack(to)];
         self.masks_changed();
+        if from.el != to.el {
+            self.follow_regime();
+        }
         let context = |p: Pstate| (p.el, p.pan, p.uao, p.il, p.tco, p.btype);
         if context(from) != context(to) {
             self.context_changed();
         }
-    }
-
-    /// Recomputes which interrupt lines are looked at.
-    pub(crate) fn masks_changed(&mut self) {
-        let daif = self.pstate.daif;
-        let line = |mask: u8, line: u32| if daif & mask == 0 { line } else { 0 };
-        self.unmasked = line(4, CpuLines::SERROR) | line(2, CpuLines::IRQ) | line(1, CpuLines::FIQ);
     }
 }
 

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
+use arch::feature::Feature;
 use arch::model::CpuModel;
 use arch::sysreg::{Kind, Reg};
 use arch::{El, Va};
 use bus::{Bus, CpuInterface, CpuLines, Ram};
 use event::{Event, Sink};
-use mmu::{Contexts, CtxPair, FastCache, MmuFeatures, Stage1, Tlb, TlbiOp};
+use mmu::{Contexts, CtxPair, FastCache, MmuFeatures, Stage1, Stage2, Tlb, TlbiOp};
 
 use crate::code::BlockMemory;
 use crate::eval::Q;
-use crate::exception::Exception;
+use crate::exception::{Exception, Interrupt};
 use crate::memory::Monitor;
 use crate::pauth::Pauth;
 use crate::pstate::Pstate;
@@ -76,11 +77,20 @@ pub(crate) struct RegFacts {
     pub present: bool,
     /// Bits that software can write.
     pub writable: u64,
+    /// What it reaches at EL2 with `HCR_EL2.E2H` set.
+    pub with_e2h: Reg,
+    /// For an `_EL12` or `_EL02` name: what it reaches, with E2H set.
+    pub el12: Option<Reg>,
 }
 
 impl RegFacts {
     fn new(model: &CpuModel, reg: Reg) -> Self {
-        Self { present: model.has_register(reg), writable: model.writable(reg) }
+        Self {
+            present: model.has_register(reg),
+            writable: model.writable(reg),
+            with_e2h: reg.at_el2_with_e2h().unwrap_or(reg),
+            el12: reg.el12_target(),
+        }
     }
 }
 
@@ -136,10 +146,10 @@ pub struct Pe {
     /// SP_EL0 to SP_EL3; the entry of the current one is out of date.
     pub(crate) sp_bank: [u64; 4],
     pub(crate) sys: Box<[u64; Reg::COUNT]>,
-    pub(crate) ptimer: Timer,
-    pub(crate) vtimer: Timer,
-    /// The outputs that the GIC last saw: physical, virtual.
-    pub(crate) timer_outputs: [bool; 2],
+    /// By `TimerId`.
+    pub(crate) timers: [Timer; 4],
+    /// The outputs that the GIC last saw.
+    pub(crate) timer_outputs: [bool; 4],
     pub(crate) monitor: Option<Monitor>,
     pub(crate) event_register: bool,
     pub(crate) pending: Option<Exception>,
@@ -152,7 +162,11 @@ pub struct Pe {
 
     /// Pointer authentication, where the model has it.
     pub(crate) pauth: Option<Pauth>,
+    /// Stage 1 of the current regime, a copy of its place in `stage1_of`.
     pub(crate) stage1: Stage1,
+    /// Stage 1 of each regime, by its number.
+    pub(crate) stage1_of: [Stage1; 3],
+    pub(crate) stage2: Stage2,
     pub(crate) mmu_features: MmuFeatures,
     pub(crate) tlb: Tlb,
     pub(crate) context_table: Contexts,
@@ -176,7 +190,7 @@ pub struct Pe {
 }
 
 impl Pe {
-    /// A PE out of reset, at EL1 (the highest level modelled), at address 0.
+    /// A PE out of reset, at the highest level that its model has (EL2 or EL1), at address 0.
     #[must_use]
     pub fn new(config: PeConfig) -> Self {
         let mmu_features = crate::system::mmu_features(&config.model);
@@ -205,12 +219,11 @@ impl Pe {
             skipped: 0,
             insns_at_el: [0; 4],
             el_since: 0,
-            pstate: Pstate::reset(El::El1),
+            pstate: Pstate::reset(if config.model.has(Feature::FEAT_EL2) { El::El2 } else { El::El1 }),
             sp_bank: [0; 4],
             sys: Box::new(Reg::ALL.map(|r| r.info().reset)),
-            ptimer: Timer::default(),
-            vtimer: Timer::default(),
-            timer_outputs: [false; 2],
+            timers: [Timer::default(); 4],
+            timer_outputs: [false; 4],
             monitor: None,
             event_register: false,
             pending: None,
@@ -220,6 +233,8 @@ impl Pe {
             semihosting: config.semihosting == Semihosting::On,
             pauth: Pauth::of(&config.model),
             stage1: Stage1::new(&crate::system::NO_TRANSLATION, &mmu_features),
+            stage1_of: [Stage1::new(&crate::system::NO_TRANSLATION, &mmu_features); 3],
+            stage2: Stage2::off(&mmu_features),
             mmu_features,
             tlb: Tlb::new(),
             context_table: Contexts::new(),
@@ -247,11 +262,13 @@ impl Pe {
         }
         self.sys[Reg::MIDR_EL1 as usize] = self.model.id_value(Reg::MIDR_EL1);
         self.sys[Reg::MPIDR_EL1 as usize] = mpidr;
+        self.sys[Reg::VPIDR_EL2 as usize] = self.sys[Reg::MIDR_EL1 as usize];
+        self.sys[Reg::VMPIDR_EL2 as usize] = mpidr;
         self.sys[Reg::CNTFRQ_EL0 as usize] = self.frequency;
     }
 
-    /// Starts the PE anew, as PSCI CPU_ON and the boot protocols do: at `entry`, EL1, MMU off, all interrupts masked, X0 as
-    /// given.
+    /// Starts the PE anew, as PSCI CPU_ON and the boot protocols do: at `entry`, at the highest level, MMU off, all interrupts
+    /// masked, X0 as given.
     pub fn start(&mut self, entry: Va, x0: u64) {
         let mpidr = self.mpidr();
         self.account_el(self.insns);
@@ -266,10 +283,10 @@ impl Pe {
         self.exit = None;
         self.wait_until = None;
         self.monitor = None;
-        self.ptimer = Timer::default();
-        self.vtimer = Timer::default();
+        self.timers = [Timer::default(); 4];
         self.fpcr = 0;
-        self.set_pstate(Pstate::reset(El::El1));
+        self.set_pstate(Pstate::reset(self.highest_level()));
+        self.hypervisor_control_changed();
         self.translation_rules_changed();
     }
 
@@ -411,10 +428,25 @@ impl Pe {
         self.monitor = None;
     }
 
-    /// Would WFI complete at once? So it is where an interrupt is pending, masked or not.
+    /// The highest exception level of its model.
+    fn highest_level(&self) -> El {
+        if self.has_el2() { El::El2 } else { El::El1 }
+    }
+
+    /// Would WFI complete at once? So it is where an interrupt is pending, masked or not; a virtual one where it is enabled.
     #[must_use]
     pub fn has_pending_interrupt(&self) -> bool {
-        self.lines.get() & (CpuLines::IRQ | CpuLines::FIQ | CpuLines::SERROR) != 0
+        let mut wakes = CpuLines::IRQ | CpuLines::FIQ | CpuLines::SERROR;
+        for (interrupt, lines) in [
+            (Interrupt::Irq, CpuLines::VIRQ | CpuLines::HCR_VI),
+            (Interrupt::Fiq, CpuLines::VFIQ | CpuLines::HCR_VF),
+            (Interrupt::SError, CpuLines::HCR_VSE),
+        ] {
+            if self.virtual_enabled(interrupt) {
+                wakes |= lines;
+            }
+        }
+        self.lines.get() & wakes != 0
     }
     /// Is there an event for WFE?
     #[must_use]
@@ -442,7 +474,7 @@ impl Pe {
         for v in [self.sp, self.nzcv, self.pc, self.pstate.to_spsr(), self.fpcr, self.fpsr, self.insns, self.skipped] {
             word(v);
         }
-        for timer in [self.ptimer, self.vtimer] {
+        for timer in self.timers {
             word(timer.ctl);
             word(timer.cval);
         }

@@ -3,7 +3,6 @@
 
 use arch::Va;
 use arch::field::tcr_el1 as tcr;
-use arch::sysreg::Reg;
 use bus::CpuLines;
 use mmu::{AccessKind, Admission, Caching, Rights};
 use sem::Privilege;
@@ -76,7 +75,14 @@ impl Pe {
                 self.pc = self.next_pc;
                 Ok(())
             }
-            Some(reason) => self.stopped(reason, start, done, count),
+            Some(reason) => {
+                if reason == Stop::Exception {
+                    // In bounds: instruction `done` is the one that stopped.
+                    let word = ops.get(done).map_or(0, |op| op.insn.word());
+                    self.complete_syndrome(word);
+                }
+                self.stopped(reason, start, done, count)
+            }
         }
     }
 
@@ -171,17 +177,24 @@ impl Pe {
     }
 
     /// Takes the highest-priority unmasked interrupt. The order among them is the implementation's choice:
-    /// SError, FIQ, IRQ.
+    /// SError, FIQ, IRQ, and physical ones before virtual ones.
     #[inline(never)]
     fn take_interrupt(&mut self) {
         let lines = self.lines.get() & self.unmasked;
         if lines & CpuLines::SERROR != 0 {
             self.lines.drive(CpuLines::SERROR, bus::Level::Low);
-            self.take_asynchronous(Interrupt::SError);
+            self.take_physical(Interrupt::SError);
         } else if lines & CpuLines::FIQ != 0 {
-            self.take_asynchronous(Interrupt::Fiq);
+            self.take_physical(Interrupt::Fiq);
         } else if lines & CpuLines::IRQ != 0 {
-            self.take_asynchronous(Interrupt::Irq);
+            self.take_physical(Interrupt::Irq);
+        } else if lines & CpuLines::HCR_VSE != 0 {
+            self.lines.drive(CpuLines::HCR_VSE, bus::Level::Low);
+            self.take_virtual(Interrupt::SError);
+        } else if lines & (CpuLines::VFIQ | CpuLines::HCR_VF) != 0 {
+            self.take_virtual(Interrupt::Fiq);
+        } else if lines & (CpuLines::VIRQ | CpuLines::HCR_VI) != 0 {
+            self.take_virtual(Interrupt::Irq);
         }
     }
 
@@ -189,7 +202,7 @@ impl Pe {
     /// (AArch64.BranchAddr, DDI 0487 J1.1).
     #[cold]
     pub(crate) fn branch_address(&self, target: u64) -> u64 {
-        let control = self.reg(Reg::TCR_EL1);
+        let control = self.translation_control();
         let upper = target >> 55 & 1 == 1;
         let (tbi, tbid) = if upper { (tcr::TBI1, tcr::TBID1) } else { (tcr::TBI0, tcr::TBID0) };
         if !tbi.is_set(control) || tbid.is_set(control) { target } else { ((target << 8) as i64 >> 8) as u64 }

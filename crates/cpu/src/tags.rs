@@ -53,7 +53,7 @@ impl Pe {
             Controls::El0 => sctlr::ATA0,
             Controls::El1 => sctlr::ATA,
         };
-        enabled.is_set(self.reg(Reg::SCTLR_EL1))
+        enabled.is_set(self.control())
     }
 
     /// What a mismatch does as PSTATE and SCTLR_EL1 have it: the manual's EffectiveTCF, without the address's part.
@@ -66,7 +66,7 @@ impl Pe {
             Controls::El1 => sctlr::TCF,
         };
         let has = |feature| self.model.features.has(feature);
-        match field.get(self.reg(Reg::SCTLR_EL1)) {
+        match field.get(self.control()) {
             1 => TagRule::Synchronous,
             2 if has(Feature::FEAT_MTE_ASYNC) => TagRule::Asynchronous,
             3 if has(Feature::FEAT_MTE3) => TagRule::Asymmetric,
@@ -86,7 +86,7 @@ impl Pe {
         if !attr.is_tagged() {
             return TagRule::Unchecked;
         }
-        let control = self.reg(Reg::TCR_EL1);
+        let control = self.translation_control();
         let (ignored, unchecked) = match Half::of(Va(va)) {
             Half::Lower => (tcr::TBI0, tcr::TCMA0),
             Half::Upper => (tcr::TBI1, tcr::TCMA1),

@@ -3,14 +3,13 @@
 //! Time comes from the machine as a count of ticks; with `--time insn` one instruction is one tick. The timers' outputs
 //! are levels on private interrupts; the PE drives them when a deadline passes or a register is written.
 
+use arch::El;
+use arch::field::hcr_el2;
+use arch::sysreg::Reg;
 use bus::Level;
 use sem::Insn;
 
 use crate::pe::Pe;
-
-/// The private interrupts of the timers, as INTIDs (the Base System Architecture's numbers).
-const PPI_PHYSICAL: u32 = 30;
-const PPI_VIRTUAL: u32 = 27;
 
 /// A timer's registers: CTL and CVAL. TVAL is a view of CVAL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -56,21 +55,108 @@ impl Timer {
     }
 }
 
+/// The timers of a PE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimerId {
+    /// EL1 physical.
+    Physical = 0,
+    /// Virtual.
+    Virtual = 1,
+    /// EL2 physical.
+    HypPhysical = 2,
+    /// EL2 virtual (FEAT_VHE).
+    HypVirtual = 3,
+}
+
+/// Which of a timer's registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum View {
+    Ctl,
+    Cval,
+    Tval,
+}
+
+/// The private interrupt of each timer, as INTID (the Base System Architecture's numbers).
+const PPIS: [u32; 4] = [30, 27, 26, 28];
+
+/// The timer and its register that `reg` is.
+fn timer_register(reg: Reg) -> Option<(TimerId, View)> {
+    Some(match reg {
+        Reg::CNTP_CTL_EL0 => (TimerId::Physical, View::Ctl),
+        Reg::CNTP_CVAL_EL0 => (TimerId::Physical, View::Cval),
+        Reg::CNTP_TVAL_EL0 => (TimerId::Physical, View::Tval),
+        Reg::CNTV_CTL_EL0 => (TimerId::Virtual, View::Ctl),
+        Reg::CNTV_CVAL_EL0 => (TimerId::Virtual, View::Cval),
+        Reg::CNTV_TVAL_EL0 => (TimerId::Virtual, View::Tval),
+        Reg::CNTHP_CTL_EL2 => (TimerId::HypPhysical, View::Ctl),
+        Reg::CNTHP_CVAL_EL2 => (TimerId::HypPhysical, View::Cval),
+        Reg::CNTHP_TVAL_EL2 => (TimerId::HypPhysical, View::Tval),
+        Reg::CNTHV_CTL_EL2 => (TimerId::HypVirtual, View::Ctl),
+        Reg::CNTHV_CVAL_EL2 => (TimerId::HypVirtual, View::Cval),
+        Reg::CNTHV_TVAL_EL2 => (TimerId::HypVirtual, View::Tval),
+        _ => return None,
+    })
+}
+
 impl Pe {
-    /// The generic counter as instruction `insn` of the running block sees it, in ticks.
+    /// The physical counter as instruction `insn` of the running block sees it, in ticks.
     pub(crate) fn counter_at(&self, insn: Insn) -> u64 {
         self.ticks() + u64::from(insn.offset() / 4)
+    }
+
+    /// The virtual counter: without the offset where the host reads it (at EL2 with E2H, at EL0 with TGE as well).
+    pub(crate) fn virtual_counter_at(&self, insn: Insn) -> u64 {
+        let host = match self.pstate.el {
+            El::El2 | El::El3 => self.hcr(hcr_el2::E2H),
+            El::El0 => self.is_host_el0(),
+            El::El1 => false,
+        };
+        self.counter_at(insn).wrapping_sub(if host { 0 } else { self.reg(Reg::CNTVOFF_EL2) })
+    }
+
+    /// What `timer` compares with, where the physical counter is at `now`.
+    fn count_of(&self, timer: usize, now: u64) -> u64 {
+        let offset = if timer == TimerId::Virtual as usize { self.reg(Reg::CNTVOFF_EL2) } else { 0 };
+        now.wrapping_sub(offset)
+    }
+
+    /// Reads a timer's register; `None` where `reg` is none.
+    pub(crate) fn read_timer(&self, insn: Insn, reg: Reg) -> Option<u64> {
+        let (timer, view) = timer_register(reg)?;
+        let count = self.count_of(timer as usize, self.counter_at(insn));
+        let timer = self.timers[timer as usize];
+        Some(match view {
+            View::Ctl => timer.read_ctl(count),
+            View::Cval => timer.cval,
+            View::Tval => timer.read_tval(count),
+        })
+    }
+
+    /// Writes a timer's register; `None` where `reg` is none.
+    pub(crate) fn write_timer(&mut self, insn: Insn, reg: Reg, value: u64) -> Option<()> {
+        let (timer, view) = timer_register(reg)?;
+        let count = self.count_of(timer as usize, self.counter_at(insn));
+        let timer = &mut self.timers[timer as usize];
+        match view {
+            View::Ctl => timer.ctl = value & 3,
+            View::Cval => timer.cval = value,
+            View::Tval => timer.write_tval(count, value),
+        }
+        Some(())
     }
 
     /// Drives the timers' interrupts by the present time.
     pub fn update_timers(&mut self) {
         let now = self.ticks();
-        let outputs = [self.ptimer.output(now), self.vtimer.output(now)];
+        let mut outputs = [false; 4];
+        for (n, output) in outputs.iter_mut().enumerate() {
+            *output = self.timers[n].output(self.count_of(n, now));
+        }
         if outputs == self.timer_outputs {
             return;
         }
         self.timer_outputs = outputs;
-        for (intid, output) in [PPI_PHYSICAL, PPI_VIRTUAL].into_iter().zip(outputs) {
+        for (intid, output) in PPIS.into_iter().zip(outputs) {
             self.gic.set_ppi(self.index, intid, Level::from_bit(output));
         }
     }
@@ -80,7 +166,12 @@ impl Pe {
     pub fn timer_deadline(&self) -> Option<u64> {
         let now = self.ticks();
         let wait = self.wait_until.filter(|end| *end > now);
-        [self.ptimer.deadline(now), self.vtimer.deadline(now), wait].into_iter().flatten().min()
+        let deadline = |n: usize| {
+            let count = self.count_of(n, now);
+            // The count's distance is the counter's.
+            self.timers[n].deadline(count).map(|at| now.saturating_add(at - count))
+        };
+        (0..self.timers.len()).filter_map(deadline).chain(wait).min()
     }
 }
 

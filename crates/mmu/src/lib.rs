@@ -40,5 +40,5 @@ pub use stage1::{Granule, GranuleSupport, Half, HwUpdate, Input, MmuFeatures, Nt
 pub use stage2::{Stage2, Stage2Entry, Stage2Regs, Stage2Rights};
 pub use tlb::{Key, Tlb};
 pub use tlbi::{AsidMatch, Broadcast, Levels, Origin, TlbiOp, TlbiSupport, TlbiTarget, Ttl, VmidMatch};
-pub use translate::{Source, Translated, translate, translate_through, walk_both};
+pub use translate::{Source, Translated, translate, translate_through, walk_stage1, walk_two};
 pub use walk::walk;

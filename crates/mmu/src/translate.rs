@@ -84,9 +84,32 @@ pub fn translate_through(
     Ok(Translated { entry, source })
 }
 
+/// Walks stage 1 alone where stage 2 is in use, for AT S1E1*: the entry's output is an intermediate address.
+pub fn walk_stage1(
+    stage1: &Stage1,
+    stage2: &Stage2,
+    va: Va,
+    access: Access,
+    mem: &impl TableMemory,
+) -> Result<Entry, Fault> {
+    let input = stage1.input(va, access)?;
+    walk_input(stage1, input, access, &ThroughStage2 { stage2, mem, access })
+}
+
+/// Walks both stages from the tables alone, for AT S12E1* and the debugger.
+pub fn walk_two(
+    stage1: &Stage1,
+    stage2: &Stage2,
+    va: Va,
+    access: Access,
+    mem: &impl TableMemory,
+) -> Result<Entry, Fault> {
+    walk_both(stage1, stage2, stage1.input(va, access)?, access, mem)
+}
+
 /// Walks both stages: the tables of stage 1 lie at intermediate addresses, and so does what they translate to.
 /// The result is one entry of the smaller size with the attributes of both.
-pub fn walk_both(
+fn walk_both(
     stage1: &Stage1,
     stage2: &Stage2,
     input: Input,

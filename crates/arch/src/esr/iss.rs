@@ -288,14 +288,30 @@ impl DataAbort {
             iss |= SET.of(set as u64);
         }
         if let Some(register) = self.register {
-            iss |= ISV.of(1)
-                | SAS.of(register.size as u64)
-                | SSE.of(register.sign_extend as u64)
-                | SRT.of(register.srt as u64)
-                | SF.of(register.sixty_four as u64)
-                | AR.of(register.acquire_release as u64);
+            iss |= register.iss();
         }
         Syndrome::new(Ec::DataAbort, iss as u32)
+    }
+}
+
+impl Register {
+    /// ISV and what it makes valid.
+    const fn iss(self) -> u64 {
+        use data_abort::*;
+        ISV.of(1)
+            | SAS.of(self.size as u64)
+            | SSE.of(self.sign_extend as u64)
+            | SRT.of(self.srt as u64)
+            | SF.of(self.sixty_four as u64)
+            | AR.of(self.acquire_release as u64)
+    }
+}
+
+impl Syndrome {
+    /// This data abort's syndrome with what the instruction transfers.
+    #[must_use]
+    pub const fn with_register(self, register: Register) -> Self {
+        Self { iss: self.iss | register.iss() as u32, ..self }
     }
 }
 

@@ -12,6 +12,7 @@ use bus::CpuLines;
 use mmu::{Regime, Stage2, Stage2Regs, Switch};
 
 pub(crate) use instruction::transfer_of;
+pub(crate) use traps::Way;
 
 use crate::exception::Interrupt;
 use crate::pe::Pe;
@@ -152,15 +153,10 @@ impl Pe {
 
     /// HCR_EL2, VTCR_EL2 or VTTBR_EL2 was written.
     pub(crate) fn hypervisor_control_changed(&mut self) {
-        let regs = Stage2Regs {
-            hcr: self.reg(Reg::HCR_EL2),
-            vtcr: self.reg(Reg::VTCR_EL2),
-            vttbr: self.reg(Reg::VTTBR_EL2),
-        };
+        let regs =
+            Stage2Regs { hcr: self.reg(Reg::HCR_EL2), vtcr: self.reg(Reg::VTCR_EL2), vttbr: self.reg(Reg::VTTBR_EL2) };
         self.stage2 = Stage2::new(&regs, &self.mmu_features);
-        for (field, line) in
-            [(hcr::VI, CpuLines::HCR_VI), (hcr::VF, CpuLines::HCR_VF), (hcr::VSE, CpuLines::HCR_VSE)]
-        {
+        for (field, line) in [(hcr::VI, CpuLines::HCR_VI), (hcr::VF, CpuLines::HCR_VF), (hcr::VSE, CpuLines::HCR_VSE)] {
             self.lines.drive(line, bus::Level::from_bit(self.hcr(field)));
         }
         self.set_up_regime(Regime::El10);

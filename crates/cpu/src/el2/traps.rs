@@ -4,6 +4,7 @@
 use arch::El;
 use arch::feature::Feature;
 use arch::field::{Field, cnthctl_el2, cnthctl_el2_e2h, cptr_el2, hcr_el2 as hcr, mdcr_el2 as mdcr};
+use arch::sysreg::Enc;
 use arch::sysreg::Reg::{self, *};
 
 use crate::pe::Pe;
@@ -28,8 +29,19 @@ const fn control(field: Field, on: On, regs: &'static [Reg]) -> Control {
 }
 
 const VIRTUAL_MEMORY: &[Reg] = &[
-    SCTLR_EL1, TTBR0_EL1, TTBR1_EL1, TCR_EL1, ESR_EL1, FAR_EL1, AFSR0_EL1, AFSR1_EL1, MAIR_EL1, AMAIR_EL1,
-    CONTEXTIDR_EL1, TCR2_EL1, SCTLR2_EL1,
+    SCTLR_EL1,
+    TTBR0_EL1,
+    TTBR1_EL1,
+    TCR_EL1,
+    ESR_EL1,
+    FAR_EL1,
+    AFSR0_EL1,
+    AFSR1_EL1,
+    MAIR_EL1,
+    AMAIR_EL1,
+    CONTEXTIDR_EL1,
+    TCR2_EL1,
+    SCTLR2_EL1,
 ];
 
 /// The controls of HCR_EL2, but for TID3, which covers a range.
@@ -46,15 +58,31 @@ const HCR_CONTROLS: &[Control] = &[
         hcr::TERR,
         On::Both,
         &[
-            ERRIDR_EL1, ERRSELR_EL1, ERXFR_EL1, ERXCTLR_EL1, ERXSTATUS_EL1, ERXADDR_EL1, ERXMISC0_EL1, ERXMISC1_EL1,
-            ERXMISC2_EL1, ERXMISC3_EL1,
+            ERRIDR_EL1,
+            ERRSELR_EL1,
+            ERXFR_EL1,
+            ERXCTLR_EL1,
+            ERXSTATUS_EL1,
+            ERXADDR_EL1,
+            ERXMISC0_EL1,
+            ERXMISC1_EL1,
+            ERXMISC2_EL1,
+            ERXMISC3_EL1,
         ],
     ),
 ];
 
 const PAUTH_KEYS: &[Reg] = &[
-    APIAKeyLo_EL1, APIAKeyHi_EL1, APIBKeyLo_EL1, APIBKeyHi_EL1, APDAKeyLo_EL1, APDAKeyHi_EL1, APDBKeyLo_EL1,
-    APDBKeyHi_EL1, APGAKeyLo_EL1, APGAKeyHi_EL1,
+    APIAKeyLo_EL1,
+    APIAKeyHi_EL1,
+    APIBKeyLo_EL1,
+    APIBKeyHi_EL1,
+    APDAKeyLo_EL1,
+    APDAKeyHi_EL1,
+    APDBKeyLo_EL1,
+    APDBKeyHi_EL1,
+    APGAKeyLo_EL1,
+    APGAKeyHi_EL1,
 ];
 
 /// Which way a register is accessed.
@@ -71,9 +99,7 @@ impl Pe {
             return false;
         }
         let covered = |c: &Control| {
-            self.hcr(c.field)
-                && (c.on == On::Both || (c.on == On::Read) == (way == Way::Read))
-                && c.regs.contains(&reg)
+            self.hcr(c.field) && (c.on == On::Both || (c.on == On::Read) == (way == Way::Read)) && c.regs.contains(&reg)
         };
         HCR_CONTROLS.iter().any(covered)
             || self.traps_id_group3(reg)
@@ -83,12 +109,34 @@ impl Pe {
             || self.traps_timer(reg)
     }
 
+    /// Does EL2 trap this cache, TLB or address translation instruction of EL0 or EL1?
+    pub(crate) fn el2_traps_instruction(&self, enc: Enc) -> bool {
+        if self.pstate.el >= El::El2 || !self.has_el2() || self.is_host_el0() {
+            return false;
+        }
+        let fields: &[Field] = match (enc.op1(), enc.crn(), enc.crm(), enc.op2()) {
+            // TLBI, by shareability as well (FEAT_EVT).
+            (0, 8, 1 | 5, _) => &[hcr::TTLB, hcr::TTLBOS],
+            (0, 8, 2 | 3, _) => &[hcr::TTLB, hcr::TTLBIS],
+            (0, 8, ..) => &[hcr::TTLB],
+            // IC IALLUIS; IC IALLU, IC IVAU and DC CVAU.
+            (0, 7, 1, 0) => &[hcr::TPU, hcr::TICAB],
+            (0 | 3, 7, 5, _) | (3, 7, 11, 1) => &[hcr::TPU, hcr::TOCU],
+            // DC by set and way.
+            (0, 7, 6 | 10 | 14, 2 | 4 | 6) => &[hcr::TSW],
+            // DC ZVA and its kin.
+            (3, 7, 4, _) => &[hcr::TDZ],
+            // DC by address to the Point of Coherency or Persistence.
+            (0, 7, 6, _) | (3, 7, 10 | 12 | 13 | 14, _) => &[hcr::TPCP],
+            _ => &[],
+        };
+        fields.iter().any(|field| self.hcr(*field))
+    }
+
     /// HCR_EL2.TID3: the ID registers of group 3, CRm 1 to 7 (MVFR and ID_AA64 among them).
     fn traps_id_group3(&self, reg: Reg) -> bool {
         let enc = reg.info().enc;
-        self.hcr(hcr::TID3)
-            && (enc.op0(), enc.op1(), enc.crn()) == (3, 0, 0)
-            && (1..=7).contains(&enc.crm())
+        self.hcr(hcr::TID3) && (enc.op0(), enc.op1(), enc.crn()) == (3, 0, 0) && (1..=7).contains(&enc.crm())
     }
 
     /// HCR_EL2.APK clear.

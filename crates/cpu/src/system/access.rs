@@ -7,6 +7,7 @@ use arch::field::{cntkctl_el1 as cntkctl, sctlr_el1 as sctlr};
 use arch::sysreg::{Enc, Reg};
 use sem::Insn;
 
+use crate::exception::Target;
 use crate::pe::Pe;
 use crate::stop::Stop;
 
@@ -18,9 +19,18 @@ impl Pe {
         self.raise(trap.syndrome(), None)
     }
 
+    /// The same for EL2.
+    pub(super) fn sysreg_trap_to_el2(&mut self, insn: Insn) -> Stop {
+        let stop = self.sysreg_trap(insn);
+        if let Some(pending) = &mut self.pending {
+            pending.target = Target::El2;
+        }
+        stop
+    }
+
     /// SCTLR_EL1.UMA clear: EL0 may not touch DAIF.
     pub(super) fn el0_trap_daif(&self) -> bool {
-        sctlr::UMA.get(self.reg(Reg::SCTLR_EL1)) == 0
+        sctlr::UMA.get(self.control()) == 0
     }
 
     /// Does a control of EL1 trap EL0's access to `reg`?
@@ -28,8 +38,9 @@ impl Pe {
         if self.pstate.el != El::El0 {
             return false;
         }
-        let control = self.reg(Reg::SCTLR_EL1);
-        let timer = self.reg(Reg::CNTKCTL_EL1);
+        let control = self.control();
+        // A host's EL0 is under CNTHCTL_EL2, whose bits for EL0 have CNTKCTL_EL1's places.
+        let timer = self.reg(if self.is_host_el0() { Reg::CNTHCTL_EL2 } else { Reg::CNTKCTL_EL1 });
         match reg {
             Reg::DAIF => self.el0_trap_daif(),
             Reg::CTR_EL0 => sctlr::UCT.get(control) == 0,

@@ -2,7 +2,7 @@
 
 use arch::feature::Feature;
 use arch::field::sctlr_el1 as sctlr;
-use arch::sysreg::{Enc, Reg};
+use arch::sysreg::Enc;
 use arch::{El, Va};
 use mmu::AccessKind;
 use sem::{Insn, Privilege, TagCheck};
@@ -73,6 +73,9 @@ impl Pe {
         if self.pstate.el == El::El0 {
             return self.undefined_here();
         }
+        if self.el2_traps_instruction(enc) {
+            return Err(self.sysreg_trap_to_el2(insn));
+        }
         match enc.crn() {
             7 => self.address_translation(enc, xt),
             8 => self.tlbi(enc, xt),
@@ -81,7 +84,7 @@ impl Pe {
     }
 
     fn maintenance(&mut self, insn: Insn, what: Maintenance, xt: u64) -> Result<(), Stop> {
-        let control = self.reg(Reg::SCTLR_EL1);
+        let control = self.control();
         let enabled = match what {
             Maintenance::All | Maintenance::Invalidate => None,
             Maintenance::ByVa => Some(sctlr::UCI.get(control)),
@@ -93,6 +96,9 @@ impl Pe {
                 Some(0) => return Err(self.sysreg_trap(insn)),
                 Some(_) => {}
             }
+        }
+        if self.el2_traps_instruction(Enc::of_word(insn.word())) {
+            return Err(self.sysreg_trap_to_el2(insn));
         }
         match what {
             // Memory is coherent and writes to code are noticed: there is nothing to do.

@@ -4,7 +4,7 @@
 use arch::El;
 use arch::feature::Feature;
 use arch::field::tcr_el1 as tcr;
-use arch::field::{cpacr_el1 as cpacr, sctlr_el1 as sctlr};
+use arch::field::{hcr_el2 as hcr, sctlr_el1 as sctlr};
 use arch::model::CpuModel;
 use arch::sysreg::Reg;
 use mmu::tlbi::TlbiSupport;
@@ -14,6 +14,7 @@ use mmu::{
 };
 use sem::Privilege;
 
+use crate::el2::FpTrap;
 use crate::pe::Pe;
 
 impl Pe {
@@ -21,29 +22,58 @@ impl Pe {
         self.sys[reg as usize]
     }
 
-    /// TTBR0_EL1 or TTBR1_EL1 was written. What the TLB holds stays, as the architecture has it.
-    pub(crate) fn table_base_changed(&mut self, half: Half) {
-        let reg = if half == Half::Lower { Reg::TTBR0_EL1 } else { Reg::TTBR1_EL1 };
+    /// A TTBR was written. What the TLB holds stays, as the architecture has it.
+    pub(crate) fn table_base_changed(&mut self, reg: Reg) {
+        let half = if matches!(reg, Reg::TTBR0_EL1 | Reg::TTBR0_EL2) { Half::Lower } else { Half::Upper };
+        let value = self.reg(reg);
+        let regimes: &[Regime] =
+            if matches!(reg, Reg::TTBR0_EL1 | Reg::TTBR1_EL1) { &[Regime::El10] } else { &[Regime::El2, Regime::El20] };
+        for regime in regimes {
+            self.stage1_of[*regime as usize].set_ttbr(half, value);
+        }
         let asid = self.stage1.asid;
-        self.stage1.set_ttbr(half, self.reg(reg));
+        self.stage1 = self.stage1_of[self.regime() as usize];
         if self.stage1.asid != asid {
             self.contexts_changed();
         }
     }
 
-    /// Sets stage 1 up from all its registers.
-    fn set_up_translation(&mut self) {
-        let regs = mmu::Regs {
-            regime: Regime::El10,
-            sctlr: self.reg(Reg::SCTLR_EL1),
-            tcr: self.reg(Reg::TCR_EL1),
-            ttbr0: self.reg(Reg::TTBR0_EL1),
-            ttbr1: self.reg(Reg::TTBR1_EL1),
-            mair: self.reg(Reg::MAIR_EL1),
+    /// Sets stage 1 of `regime` up from all its registers.
+    pub(crate) fn set_up_regime(&mut self, regime: Regime) {
+        let from = |sctlr, tcr, ttbr0, ttbr1, mair| mmu::Regs {
+            regime,
+            sctlr: self.reg(sctlr),
+            tcr: self.reg(tcr),
+            ttbr0: self.reg(ttbr0),
+            ttbr1: self.reg(ttbr1),
+            mair: self.reg(mair),
             vmid: 0,
             stage2: Switch::Off,
         };
-        self.stage1 = mmu::Stage1::new(&regs, &self.mmu_features);
+        let regs = match regime {
+            Regime::El10 => {
+                let el1 = from(Reg::SCTLR_EL1, Reg::TCR_EL1, Reg::TTBR0_EL1, Reg::TTBR1_EL1, Reg::MAIR_EL1);
+                let vmid = if self.has_el2() { self.stage2.vmid } else { 0 };
+                // HCR_EL2.DC turns stage 1 off as long as it is set.
+                let off = if self.hcr(hcr::DC) { sctlr::M.mask() } else { 0 };
+                mmu::Regs { vmid, stage2: self.stage2_applies(), sctlr: el1.sctlr & !off, ..el1 }
+            }
+            Regime::El2 | Regime::El20 => {
+                from(Reg::SCTLR_EL2, Reg::TCR_EL2, Reg::TTBR0_EL2, Reg::TTBR1_EL2, Reg::MAIR_EL2)
+            }
+        };
+        self.stage1_of[regime as usize] = mmu::Stage1::new(&regs, &self.mmu_features);
+        if self.regime() == regime {
+            self.stage1 = self.stage1_of[regime as usize];
+        }
+    }
+
+    /// The exception level or HCR_EL2 changed: takes the set-up of the regime that is current now.
+    pub(crate) fn follow_regime(&mut self) {
+        let regime = self.regime();
+        if self.stage1.regime != regime {
+            self.stage1 = self.stage1_of[regime as usize];
+        }
     }
 
     /// SCTLR, TCR or MAIR changed, so that rights and attributes in the fast cache may be wrong. TLB entries were made under
@@ -52,7 +82,9 @@ impl Pe {
         self.tlb.clear();
         self.fast.invalidate_all();
         self.block_memory.forget();
-        self.set_up_translation();
+        for regime in [Regime::El10, Regime::El2, Regime::El20] {
+            self.set_up_regime(regime);
+        }
         self.context_changed();
     }
 
@@ -60,7 +92,7 @@ impl Pe {
     pub(crate) fn contexts_changed(&mut self) {
         let p = self.pstate;
         let pan = if p.pan == 1 { PanState::On } else { PanState::Off };
-        let privilege = if p.el == El::El0 { MmuPrivilege::El0 } else { MmuPrivilege::El1 };
+        let privilege = privilege_of(p.el);
         // UAO makes LDTR and STTR use the current level's permissions.
         let unprivileged = if p.uao == 1 { privilege } else { MmuPrivilege::El0 };
         loop {
@@ -89,24 +121,19 @@ impl Pe {
     pub(crate) fn context_changed(&mut self) {
         self.contexts_changed();
         let p = self.pstate;
-        let control = self.reg(Reg::SCTLR_EL1);
+        let control = self.control();
         let mmu_off = sctlr::M.get(control) == 0;
         self.align_mask = if sctlr::A.get(control) == 1 || mmu_off { !0 } else { 0 };
         let sp_check = if p.el == El::El0 { sctlr::SA0 } else { sctlr::SA };
         self.sp_align_mask = if sp_check.get(control) == 1 { 15 } else { 0 };
-        // CPACR_EL1.FPEN: 01 traps EL0 only, 11 traps nothing, 00 and 10 trap both.
-        self.fp_enabled = match cpacr::FPEN.get(self.reg(Reg::CPACR_EL1)) {
-            3 => true,
-            1 => p.el != El::El0,
-            _ => false,
-        };
+        self.fp_enabled = self.fp_trap() == FpTrap::None;
     }
 
     pub(crate) fn mmu_access(&self, kind: AccessKind, privilege: Privilege) -> mmu::Access {
         let unprivileged = privilege == Privilege::Unprivileged && self.pstate.uao == 0;
         let el0 = self.pstate.el == El::El0 || unprivileged;
         let pan = if self.pstate.pan == 1 && !el0 { PanState::On } else { PanState::Off };
-        mmu::Access { kind, privilege: if el0 { MmuPrivilege::El0 } else { MmuPrivilege::El1 }, pan }
+        mmu::Access { kind, privilege: privilege_of(if el0 { El::El0 } else { self.pstate.el }), pan }
     }
 }
 
@@ -162,11 +189,24 @@ impl Pe {
             (false, true) => TlbiSupport::OuterShareable,
             _ => TlbiSupport::Base,
         };
-        let ds = switch(has(Feature::FEAT_LPA2) && tcr::DS.is_set(self.reg(Reg::TCR_EL1)));
-        Origin { regime: Regime::El10, vmid: 0, ttl: switch(has(Feature::FEAT_TTL)), ds, support }
+        // At EL2 with E2H and TGE the EL1 forms act on the host's own regime.
+        let host = self.pstate.el == El::El2 && self.is_host_el0();
+        let (regime, control) = if host { (Regime::El20, Reg::TCR_EL2) } else { (Regime::El10, Reg::TCR_EL1) };
+        let ds = switch(has(Feature::FEAT_LPA2) && tcr::DS.is_set(self.reg(control)));
+        let vmid = if self.has_el2() && !host { self.stage2.vmid } else { 0 };
+        Origin { regime, vmid, ttl: switch(has(Feature::FEAT_TTL)), ds, support }
     }
 }
 
 fn switch(on: bool) -> Switch {
     Switch::bit(u64::from(on), 0)
+}
+
+/// With whose rights `el` makes its accesses.
+fn privilege_of(el: El) -> MmuPrivilege {
+    match el {
+        El::El0 => MmuPrivilege::El0,
+        El::El1 => MmuPrivilege::El1,
+        El::El2 | El::El3 => MmuPrivilege::El2,
+    }
 }

@@ -6,8 +6,7 @@ use crate::pe::{Broadcast, Pe};
 use crate::stop::{Exit, Stop};
 use arch::El;
 use arch::esr::{Wfx, WfxKind};
-use arch::field::sctlr_el1 as sctlr;
-use arch::sysreg::Reg;
+use arch::field::{hcr_el2 as hcr, sctlr_el1 as sctlr};
 use event::Event;
 
 impl Pe {
@@ -41,7 +40,7 @@ impl Pe {
     }
 
     fn wait(&mut self, insn: Insn, hint: Hint, timeout: u64, exit: Exit) -> Result<(), Stop> {
-        let control = self.sys[Reg::SCTLR_EL1 as usize];
+        let control = self.control();
         let timed = matches!(hint, Hint::Wfit | Hint::Wfet);
         let (allowed, kind) = match hint {
             Hint::Wfi | Hint::Wfit => (sctlr::nTWI, WfxKind::Wfi),
@@ -50,6 +49,11 @@ impl Pe {
         if self.pstate.el == El::El0 && !allowed.is_set(control) {
             let timeout = timed.then(|| insn.rd() as u8);
             return Err(self.raise(Wfx { kind, timeout }.syndrome(), None));
+        }
+        let trapped = if kind == WfxKind::Wfi { hcr::TWI } else { hcr::TWE };
+        if self.pstate.el < El::El2 && !self.is_host_el0() && self.hcr(trapped) {
+            let timeout = timed.then(|| insn.rd() as u8);
+            return Err(self.raise_to_el2(Wfx { kind, timeout }.syndrome()));
         }
         if timed {
             // The local timeout: the wait ends where CNTVCT reaches it.

@@ -3,6 +3,7 @@
 mod access;
 mod cache;
 mod context;
+mod gic;
 mod hint;
 mod register;
 mod translate;
@@ -10,12 +11,13 @@ mod translate;
 use arch::El;
 use arch::esr::{self, Syndrome};
 use arch::feature::Feature;
-use arch::sysreg::Reg;
+use arch::field::hcr_el2 as hcr;
 use event::{BarrierKind, Event};
 use sem::{Assist, BarrierOp, ExceptionCall, Insn, PstateField, System};
 
 pub(crate) use context::{NO_TRANSLATION, mmu_features};
 
+use crate::el2::level_regs;
 use crate::pauth::{Combined, Purpose};
 use crate::pe::{Conduit, Pe};
 use crate::pstate::Pstate;
@@ -38,7 +40,7 @@ impl Pe {
                 if self.pstate.el == El::El0 {
                     return self.undefined_here();
                 }
-                let mut target = self.reg(Reg::ELR_EL1);
+                let mut target = self.reg(level_regs(self.pstate.el).elr);
                 if let System::EretAuthenticated(key) = op {
                     target = self.authenticate_pointer(key, target, argument, Combined::Yes)?;
                 }
@@ -76,28 +78,48 @@ impl Pe {
     }
 
     fn exception_call(&mut self, _insn: Insn, call: ExceptionCall, immediate: u16) -> Stop {
-        let firmware = match call {
-            ExceptionCall::Hvc => Some(Conduit::Hvc),
-            ExceptionCall::Smc => Some(Conduit::Smc),
-            _ => None,
-        };
         match call {
             ExceptionCall::Svc => {
                 self.raise(esr::svc(immediate.into()), None);
                 Stop::ExceptionAfter
             }
-            // EL2 and EL3 are absent: both are UNDEFINED but for the conduit that the board gives its firmware.
-            ExceptionCall::Hvc | ExceptionCall::Smc => {
-                if self.pstate.el != El::El0 && firmware == Some(self.conduit) && immediate == 0 {
-                    return self.leave(Exit::FirmwareCall);
-                }
-                self.raise(Syndrome::UNKNOWN, None)
-            }
+            ExceptionCall::Hvc => self.hypervisor_call(immediate),
+            ExceptionCall::Smc => self.monitor_call(immediate),
             ExceptionCall::Brk => self.raise(esr::brk(immediate.into()), None),
             ExceptionCall::Hlt if immediate == SEMIHOSTING && self.semihosting => self.leave(Exit::Semihosting),
             // Halting debug is not implemented, so HLT and DCPS are UNDEFINED.
             ExceptionCall::Hlt | ExceptionCall::Udf | ExceptionCall::Dcps(_) => self.raise(Syndrome::UNKNOWN, None),
         }
+    }
+
+    /// HVC: to EL2, from EL1 unless HCR_EL2.HCD forbids; without EL2 UNDEFINED, but for the board's firmware.
+    fn hypervisor_call(&mut self, immediate: u16) -> Stop {
+        if self.pstate.el == El::El0 {
+            return self.raise(Syndrome::UNKNOWN, None);
+        }
+        if !self.has_el2() {
+            return self.firmware_call(Conduit::Hvc, immediate);
+        }
+        if self.hcr(hcr::HCD) {
+            return self.raise(Syndrome::UNKNOWN, None);
+        }
+        self.raise_to_el2(esr::hvc(immediate.into()));
+        Stop::ExceptionAfter
+    }
+
+    /// SMC: HCR_EL2.TSC traps EL1's; EL3 is absent, so it is UNDEFINED but for the board's firmware.
+    fn monitor_call(&mut self, immediate: u16) -> Stop {
+        if self.pstate.el == El::El1 && self.has_el2() && self.hcr(hcr::TSC) {
+            return self.raise_to_el2(esr::smc(immediate.into()));
+        }
+        self.firmware_call(Conduit::Smc, immediate)
+    }
+
+    fn firmware_call(&mut self, conduit: Conduit, immediate: u16) -> Stop {
+        if self.pstate.el != El::El0 && self.conduit == conduit && immediate == 0 {
+            return self.leave(Exit::FirmwareCall);
+        }
+        self.raise(Syndrome::UNKNOWN, None)
     }
 
     fn msr_immediate(&mut self, insn: Insn, field: PstateField, value: u8) -> Result<(), Stop> {

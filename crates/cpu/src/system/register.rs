@@ -2,11 +2,12 @@
 
 use arch::El;
 use arch::feature::Feature;
-use arch::field::sctlr_el1 as sctlr;
+use arch::field::{hcr_el2, sctlr_el1 as sctlr};
 use arch::sysreg::{self, Enc, Kind, Reg};
-use mmu::Half;
+use mmu::Regime;
 use sem::Insn;
 
+use crate::el2::Way;
 use crate::pe::Pe;
 use crate::pstate::Pstate;
 use crate::stop::{Exit, Stop, ToolError};
@@ -32,10 +33,15 @@ impl Pe {
         if self.el0_traps(reg) {
             return Err(self.sysreg_trap(insn));
         }
+        if self.el2_traps(reg, Way::Read) {
+            return Err(self.sysreg_trap_to_el2(insn));
+        }
+        let Some(reg) = self.redirected(reg) else { return self.undefined_here() };
+        let info = reg.info();
         match info.kind {
             // DZP says whether DC ZVA is prohibited where the register is read.
             Kind::Id if reg == Reg::DCZID_EL0 => {
-                let prohibited = el == El::El0 && sctlr::DZE.get(self.reg(Reg::SCTLR_EL1)) == 0;
+                let prohibited = el == El::El0 && sctlr::DZE.get(self.control()) == 0;
                 Ok(self.reg(reg) | u64::from(prohibited) << 4)
             }
             Kind::Id | Kind::Stored => Ok(self.reg(reg)),
@@ -53,7 +59,11 @@ impl Pe {
         if self.el0_traps(reg) {
             return Err(self.sysreg_trap(insn));
         }
-        match info.kind {
+        if self.el2_traps(reg, Way::Write) {
+            return Err(self.sysreg_trap_to_el2(insn));
+        }
+        let Some(reg) = self.redirected(reg) else { return self.undefined_here() };
+        match reg.info().kind {
             Kind::Id => self.undefined_here(),
             Kind::Stored => {
                 self.store_masked(reg, value);
@@ -61,6 +71,19 @@ impl Pe {
             }
             Kind::Special => self.write_special(insn, reg, value),
         }
+    }
+
+    /// The register that a name reaches where FEAT_VHE redirects it; `None` for an `_EL12` or `_EL02` name without E2H.
+    fn redirected(&self, reg: Reg) -> Option<Reg> {
+        let facts = &self.facts[reg as usize];
+        let e2h = self.hcr(hcr_el2::E2H);
+        if facts.el12.is_some() {
+            return facts.el12.filter(|_| e2h);
+        }
+        // A host's EL0 has EL2's timers under EL1's names.
+        let host_timer = self.pstate.el == El::El0 && self.is_host_el0() && is_timer(reg);
+        let at_el2 = self.pstate.el >= El::El2 && e2h;
+        Some(if at_el2 || host_timer { facts.with_e2h } else { reg })
     }
 
     /// An access that finds no register: UNDEFINED, except that FEAT_IDST traps EL0's reads of the ID space.
@@ -98,18 +121,18 @@ impl Pe {
                 }
                 if reg == Reg::FPCR { self.fpcr } else { self.fpsr }
             }
-            Reg::CNTPCT_EL0 | Reg::CNTVCT_EL0 | Reg::CNTPCTSS_EL0 | Reg::CNTVCTSS_EL0 => self.counter_at(insn),
+            Reg::CNTPCT_EL0 | Reg::CNTPCTSS_EL0 => self.counter_at(insn),
+            Reg::CNTVCT_EL0 | Reg::CNTVCTSS_EL0 => self.virtual_counter_at(insn),
             Reg::CNTFRQ_EL0 => self.reg(reg),
-            Reg::CNTP_CTL_EL0 => self.ptimer.read_ctl(self.counter_at(insn)),
-            Reg::CNTV_CTL_EL0 => self.vtimer.read_ctl(self.counter_at(insn)),
-            Reg::CNTP_TVAL_EL0 => self.ptimer.read_tval(self.counter_at(insn)),
-            Reg::CNTV_TVAL_EL0 => self.vtimer.read_tval(self.counter_at(insn)),
-            Reg::CNTP_CVAL_EL0 => self.ptimer.cval,
-            Reg::CNTV_CVAL_EL0 => self.vtimer.cval,
+            _ if is_timer(reg) => self.read_timer(insn, reg).unwrap_or(0),
+            // EL1 reads what the hypervisor says.
+            Reg::MIDR_EL1 if p.el < El::El2 && self.has_el2() => self.reg(Reg::VPIDR_EL2),
+            Reg::MPIDR_EL1 if p.el < El::El2 && self.has_el2() => self.reg(Reg::VMPIDR_EL2),
+            Reg::SP_EL1 => self.sp_bank[1],
             Reg::ISR_EL1 => self.interrupt_status(),
             Reg::CCSIDR_EL1 => self.model.ccsidr(self.reg(Reg::CSSELR_EL1)),
             Reg::RNDR | Reg::RNDRRS => self.random_number(),
-            _ if is_icc(reg) => self.read_gic(reg)?,
+            _ if is_icc(reg) => self.read_gic(insn, reg)?,
             _ if is_error_record(reg) => 0,
             // OSLM says that the OS Lock is implemented; OSLK follows OSLAR.
             Reg::OSLSR_EL1 => 8 | self.reg(Reg::OSLSR_EL1) & 2,
@@ -147,7 +170,19 @@ impl Pe {
                     self.fpsr = value & FPSR_MASK;
                 }
             }
-            Reg::SCTLR_EL1 | Reg::TCR_EL1 | Reg::MAIR_EL1 | Reg::TCR2_EL1 => {
+            // A hypervisor that changes EL1's registers switches worlds: what the TLB holds is tagged by VMID and stays.
+            Reg::SCTLR_EL1 | Reg::TCR_EL1 | Reg::MAIR_EL1 if p.el >= El::El2 => {
+                if self.store_masked(reg, value) != 0 {
+                    self.set_up_regime(Regime::El10);
+                }
+            }
+            Reg::SCTLR_EL1
+            | Reg::TCR_EL1
+            | Reg::MAIR_EL1
+            | Reg::TCR2_EL1
+            | Reg::SCTLR_EL2
+            | Reg::TCR_EL2
+            | Reg::MAIR_EL2 => {
                 let changed = self.store_masked(reg, value);
                 if reg == Reg::SCTLR_EL1 && changed & !TAG_CONTROLS == 0 {
                     // Kernels write these on a switch of processes.
@@ -156,34 +191,29 @@ impl Pe {
                     self.translation_rules_changed();
                 }
             }
-            Reg::TTBR0_EL1 | Reg::TTBR1_EL1 => {
+            Reg::TTBR0_EL1 | Reg::TTBR1_EL1 | Reg::TTBR0_EL2 | Reg::TTBR1_EL2 => {
                 if self.store_masked(reg, value) != 0 {
-                    self.table_base_changed(if reg == Reg::TTBR0_EL1 { Half::Lower } else { Half::Upper });
+                    self.table_base_changed(reg);
                 }
             }
-            Reg::CPACR_EL1 => {
+            Reg::HCR_EL2 | Reg::VTCR_EL2 | Reg::VTTBR_EL2 => {
+                if self.store_masked(reg, value) != 0 {
+                    self.hypervisor_control_changed();
+                }
+            }
+            Reg::SP_EL1 => self.sp_bank[1] = value,
+            Reg::CPACR_EL1 | Reg::CPTR_EL2 => {
                 self.store_masked(reg, value);
                 self.context_changed();
             }
-            Reg::CNTP_CTL_EL0 => self.ptimer.ctl = value & 3,
-            Reg::CNTV_CTL_EL0 => self.vtimer.ctl = value & 3,
-            Reg::CNTP_CVAL_EL0 => self.ptimer.cval = value,
-            Reg::CNTV_CVAL_EL0 => self.vtimer.cval = value,
-            Reg::CNTP_TVAL_EL0 => {
-                let now = self.counter_at(insn);
-                self.ptimer.write_tval(now, value);
+            _ if is_timer(reg) => {
+                self.write_timer(insn, reg, value);
             }
-            Reg::CNTV_TVAL_EL0 => {
-                let now = self.counter_at(insn);
-                self.vtimer.write_tval(now, value);
+            Reg::CNTVOFF_EL2 => {
+                self.store_masked(reg, value);
             }
             Reg::OSLAR_EL1 => self.sys[Reg::OSLSR_EL1 as usize] = (value & 1) << 1,
-            _ if is_icc(reg) => {
-                let enc = reg.info().enc;
-                if self.gic.write(self.index, enc, value).is_none() {
-                    return Err(self.no_register(insn, reg));
-                }
-            }
+            _ if is_icc(reg) => self.write_gic(insn, reg, value)?,
             _ if is_error_record(reg) => {}
             Reg::DBGCLAIMSET_EL1 => {
                 self.sys[Reg::DBGCLAIMCLR_EL1 as usize] |= value & 0xff;
@@ -197,19 +227,12 @@ impl Pe {
             Reg::DBGDTR_EL0 | Reg::DBGDTRRX_EL0 | Reg::OSDTRTX_EL1 | Reg::OSDTRRX_EL1 => {}
             _ => return Err(self.no_register(insn, reg)),
         }
-        if is_timer(reg) {
+        if is_timer(reg) || reg == Reg::CNTVOFF_EL2 {
             // The deadline may have moved closer than the machine believes.
             self.update_timers();
             return Err(self.leave(Exit::Reschedule));
         }
         Ok(())
-    }
-
-    fn read_gic(&mut self, reg: Reg) -> Result<u64, Stop> {
-        match self.gic.read(self.index, reg.info().enc) {
-            Some(value) => Ok(value),
-            None => self.undefined_here(),
-        }
     }
 
     fn interrupt_status(&self) -> u64 {
@@ -246,8 +269,9 @@ fn register_of(insn: Insn, enc: Enc) -> Option<Reg> {
     }
 }
 
+/// The GIC's CPU interface: `ICC_*` (CRn 12 but for VBAR, RVBAR, RMR and DISR; PMR; CRn 12 at EL2) and `ICH_*`.
 fn is_icc(reg: Reg) -> bool {
-    reg.name().starts_with("ICC_")
+    reg.info().feature == Some(Feature::FEAT_GICv3)
 }
 
 /// `ERX*`: with no error record (`ERRIDR_EL1.NUM` = 0) they are RAZ/WI.
@@ -258,14 +282,17 @@ fn is_error_record(reg: Reg) -> bool {
 
 fn is_timer(reg: Reg) -> bool {
     let enc = reg.info().enc;
-    (enc.op0(), enc.op1(), enc.crn()) == (3, 3, 14) && matches!(enc.crm(), 2 | 3)
+    enc.op0() == 3 && matches!(enc.op1(), 3 | 4) && enc.crn() == 14 && matches!(enc.crm(), 2 | 3)
 }
 
 /// Registers that are storage as long as what reads them (debug, event stream, PAuth) is not modelled or reads them itself.
 fn is_plain(reg: Reg) -> bool {
     let enc = reg.info().enc;
     let debug = enc.op0() == 2 && enc.op1() == 0;
+    // EL2's own, whose effect is where they are looked at.
+    let el2 = enc.op0() == 3 && enc.op1() == 4;
     debug
+        || el2
         || matches!(
             reg,
             Reg::SCTLR_EL1

@@ -1,22 +1,43 @@
 //! Translation as the PE uses it, AT and TLBI.
 
 use arch::feature::Feature;
+use arch::field::hcr_el2 as hcr;
 use arch::sysreg::{Enc, Reg};
 use arch::{El, Va};
 use event::{Event, WalkCause};
-use mmu::{AccessKind, Entry, FastCache, Fault, FaultKind, PanState, Perms, Privilege, Source, TlbiOp};
+use mmu::{AccessKind, Entry, FastCache, Fault, FaultKind, PanState, Perms, Privilege, Regime, Source, Stage, TlbiOp};
 
 use crate::abort::AccessFault;
 use crate::code::BlockMemory;
 use crate::pe::{Broadcast, Pe};
 use crate::stop::Stop;
 
+/// An AT instruction.
+struct At {
+    kind: AccessKind,
+    privilege: Privilege,
+    pan: PanState,
+    stages: Stages,
+}
+
+/// What an AT instruction translates by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stages {
+    /// Stage 1 of the EL1&0 regime (of EL2&0 for a host).
+    One,
+    /// Both stages of the EL1&0 regime.
+    Both,
+    /// EL2's own.
+    Hypervisor,
+}
+
 impl Pe {
     /// Translates through the TLB, or by a walk that fills it.
     pub(crate) fn translate(&mut self, va: Va, access: mmu::Access) -> Result<Entry, Fault> {
         let (fast, blocks) = (&mut self.fast, &mut self.block_memory);
         let dropped = |entry: &Entry| forget(entry, fast, blocks);
-        let result = mmu::translate(&self.stage1, &mut self.tlb, va, access, &*self.bus, dropped);
+        let stage2 = self.stage1.stage2.is_on().then_some(&self.stage2);
+        let result = mmu::translate_through(&self.stage1, stage2, &mut self.tlb, va, access, &*self.bus, dropped);
         let (steps, filled) = match &result {
             Ok(t) if t.source == Source::Walk => (t.entry.steps, true),
             Ok(_) => (0, false),
@@ -37,28 +58,53 @@ impl Pe {
         result.map(|t| t.entry)
     }
 
-    /// AT S1E1R, S1E1W, S1E0R, S1E0W, S1E1RP, S1E1WP: the result goes to PAR_EL1. An external abort on the walk is taken as
-    /// an exception instead (DDI 0487 D8.16.1).
+    /// AT: the result goes to PAR_EL1. An external abort on the walk is taken as an exception instead (DDI 0487 D8.16.1),
+    /// and so is a fault of stage 2 on a walk that EL1 asked for.
     pub(super) fn address_translation(&mut self, enc: Enc, va: u64) -> Result<(), Stop> {
-        let pan2 = self.model.features.has(Feature::FEAT_PAN2);
-        let pan = if self.pstate.pan == 1 { PanState::On } else { PanState::Off };
-        let (kind, privilege, pan) = match (enc.op1(), enc.crm(), enc.op2()) {
-            (0, 8, 0) => (AccessKind::AtRead, Privilege::El1, PanState::Off),
-            (0, 8, 1) => (AccessKind::AtWrite, Privilege::El1, PanState::Off),
-            (0, 8, 2) => (AccessKind::AtRead, Privilege::El0, PanState::Off),
-            (0, 8, 3) => (AccessKind::AtWrite, Privilege::El0, PanState::Off),
-            (0, 9, 0) if pan2 => (AccessKind::AtRead, Privilege::El1, pan),
-            (0, 9, 1) if pan2 => (AccessKind::AtWrite, Privilege::El1, pan),
-            _ => return self.undefined_here(),
+        let Some(At { kind, privilege, pan, stages }) = self.decode_at(enc) else { return self.undefined_here() };
+        let (va, access) = (Va(va), mmu::Access { kind, privilege, pan });
+        let host = self.is_host_el0() && self.pstate.el == El::El2;
+        let regime = match stages {
+            Stages::Hypervisor => self.regime_of(El::El2),
+            Stages::One if host => Regime::El20,
+            Stages::One | Stages::Both => Regime::El10,
         };
-        let result = self.translate(Va(va), mmu::Access { kind, privilege, pan });
-        if let Err(fault) = result
-            && fault.kind == FaultKind::ExternalOnWalk
-        {
-            return Err(self.data_abort(va, kind, AccessFault::Mmu(fault)));
+        let stage1 = &self.stage1_of[regime as usize];
+        let two = regime == Regime::El10 && stage1.stage2.is_on();
+        let result = match (two, stages) {
+            (true, Stages::Both) => mmu::walk_two(stage1, &self.stage2, va, access, &*self.bus),
+            (true, _) => mmu::walk_stage1(stage1, &self.stage2, va, access, &*self.bus),
+            (false, _) => mmu::walk(stage1, va, access, &*self.bus),
+        };
+        let steps = result.as_ref().map_or_else(|fault| fault.steps, |entry| entry.steps);
+        if steps > 0 {
+            self.emit(Event::Walk { steps, cause: WalkCause::Probe });
         }
-        self.sys[Reg::PAR_EL1 as usize] = mmu::par_value(Va(va), &result);
+        if let Err(fault) = result {
+            let stage2_of_el1 = self.pstate.el == El::El1 && matches!(fault.stage, Stage::Two { .. });
+            if fault.kind == FaultKind::ExternalOnWalk || stage2_of_el1 {
+                return Err(self.data_abort(va.0, kind, AccessFault::Mmu(fault)));
+            }
+        }
+        self.sys[Reg::PAR_EL1 as usize] = mmu::par_value(va, &result);
         Ok(())
+    }
+
+    fn decode_at(&self, enc: Enc) -> Option<At> {
+        let el2 = self.pstate.el == El::El2;
+        let pan2 = self.model.has(Feature::FEAT_PAN2);
+        let now = if self.pstate.pan == 1 { PanState::On } else { PanState::Off };
+        let kind = if enc.op2() & 1 == 0 { AccessKind::AtRead } else { AccessKind::AtWrite };
+        let el0 = enc.op2() & 2 != 0;
+        let privilege = if el0 { Privilege::El0 } else { Privilege::El1 };
+        let at = |privilege, pan, stages| Some(At { kind, privilege, pan, stages });
+        match (enc.op1(), enc.crm(), enc.op2()) {
+            (0, 8, 0..=3) => at(privilege, PanState::Off, Stages::One),
+            (0, 9, 0 | 1) if pan2 => at(Privilege::El1, now, Stages::One),
+            (4, 8, 0 | 1) if el2 => at(Privilege::El2, PanState::Off, Stages::Hypervisor),
+            (4, 8, 4..=7) if el2 => at(privilege, PanState::Off, Stages::Both),
+            _ => None,
+        }
     }
 
     /// Reads the doubleword at `va` as the current exception level sees it, without any effect; `None` where it does not
@@ -67,12 +113,25 @@ impl Pe {
     pub fn peek(&self, va: Va) -> Option<u64> {
         let privilege = if self.pstate.el == El::El0 { Privilege::El0 } else { Privilege::El1 };
         let access = mmu::Access::new(AccessKind::AtRead, privilege);
-        let entry = mmu::walk(&self.stage1, va, access, &*self.bus).ok()?;
+        let entry = if self.stage1.stage2.is_on() {
+            mmu::walk_two(&self.stage1, &self.stage2, va, access, &*self.bus).ok()?
+        } else {
+            mmu::walk(&self.stage1, va, access, &*self.bus).ok()?
+        };
         self.bus.read_ram(entry.output(va), bus::Size::Double)
     }
 
     pub(super) fn tlbi(&mut self, enc: Enc, xt: u64) -> Result<(), Stop> {
-        let Some(op) = TlbiOp::decode(enc, xt, self.tlbi_origin()) else { return self.undefined_here() };
+        let origin = self.tlbi_origin();
+        let decoded = match enc.op1() {
+            4 if self.pstate.el == El::El2 => TlbiOp::decode_el2(enc, xt, origin, self.regime_of(El::El2)),
+            _ => TlbiOp::decode(enc, xt, origin),
+        };
+        let Some(mut op) = decoded else { return self.undefined_here() };
+        // HCR_EL2.FB makes EL1's local forms act on the whole Inner Shareable domain.
+        if self.pstate.el == El::El1 && self.hcr(hcr::FB) && op.broadcast == mmu::Broadcast::Local {
+            op.broadcast = mmu::Broadcast::Inner;
+        }
         let removed = self.invalidate_tlb(&op);
         self.emit(Event::TlbInvalidate { enc: enc.0, removed });
         if op.broadcast != mmu::Broadcast::Local {
