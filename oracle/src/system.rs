@@ -133,8 +133,24 @@ impl Write for Kept {
     }
 }
 
+/// What a run on our machine came to.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Record {
+    /// What it printed.
+    pub lines: Lines,
+    /// Instructions by CPU.
+    pub instructions: Vec<u64>,
+    /// The hash of the final state.
+    pub hash: u64,
+}
+
 /// Runs the ELF at `program` on our machine, which has to power off.
 pub fn run_ours(program: &Path, setup: &Setup) -> Result<Lines> {
+    record(program, setup).map(|record| record.lines)
+}
+
+/// The same with all that two runs must agree in.
+pub fn record(program: &Path, setup: &Setup) -> Result<Record> {
     let features = setup.features.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
     let config = MachineConfig {
         cpus: setup.cpus,
@@ -151,7 +167,10 @@ pub fn run_ours(program: &Path, setup: &Setup) -> Result<Lines> {
     let outcome = machine.run();
     let found = console.0.lock().map(|bytes| lines(&bytes)).unwrap_or_default();
     match outcome {
-        Outcome::PoweredOff => Ok(found),
+        Outcome::PoweredOff => {
+            let instructions = machine.summary().iter().map(|cpu| cpu.insns).collect();
+            Ok(Record { lines: found, instructions, hash: machine.state_hash() })
+        }
         other => bail!("our machine: {other:?}, after `{}`", found.last().cloned().unwrap_or_default()),
     }
 }

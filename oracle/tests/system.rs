@@ -58,3 +58,19 @@ tests! { bti dirty exceptions gic memory pauth permissions registers smp timer t
 fn every_program_has_its_test() {
     assert_eq!(programs().expect("the directory is there"), TESTED);
 }
+
+/// Locks, SGIs, sleep and broadcast TLB maintenance among four CPUs: two runs agree in every byte, count and state.
+#[test]
+fn four_cpus_are_deterministic() {
+    if let Some(what) = missing() {
+        println!("skipped: this needs {what}");
+        return;
+    }
+    let elf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("smp-twice.elf");
+    build("smp", &elf).expect("the program is in order");
+    let setup = Setup { cpu: "neoverse-n1".to_owned(), cpus: 4 };
+    let run = || record(&elf, &setup).expect("it powers off");
+    let first = run();
+    assert!(first.instructions.iter().all(|n| *n > 1000), "{:?}", first.instructions);
+    assert_eq!(first, run());
+}

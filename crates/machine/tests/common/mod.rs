@@ -1,0 +1,77 @@
+//! Machines that run words put straight into RAM.
+// Each test program uses its part of this.
+#![allow(dead_code)]
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use arch::Pa;
+use cpu::Semihosting;
+use event::{Event, Sink};
+use vambrace_machine::psci::Firmware;
+use vambrace_machine::{Board, BoardConfig, Limits, Machine, Pace};
+
+/// Where programs start.
+pub const ENTRY: u64 = 0x4020_0000;
+/// Bytes of RAM.
+pub const MEMORY: u64 = 16 << 20;
+
+/// Kept bytes: the console's.
+#[derive(Clone, Default)]
+pub struct Kept(Arc<Mutex<Vec<u8>>>);
+
+impl Kept {
+    /// What was written so far.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.0.lock().expect("no writer panics").clone()
+    }
+}
+
+impl Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("no writer panics").extend(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Events in order.
+#[derive(Clone, Default)]
+pub struct Events(Arc<Mutex<Vec<Event>>>);
+
+impl Events {
+    /// What happened so far.
+    pub fn all(&self) -> Vec<Event> {
+        self.0.lock().expect("no sink panics").clone()
+    }
+}
+
+impl Sink for Events {
+    fn event(&mut self, event: &Event) {
+        self.0.lock().expect("no sink panics").push(*event);
+    }
+}
+
+/// A machine with `cpus` CPUs of `preset` that ends after `steps`, with `pieces` of memory: address, words.
+pub fn machine(preset: &str, cpus: usize, steps: u64, pieces: &[(u64, &[u32])]) -> (Machine, Kept) {
+    let console = Kept::default();
+    let model = arch::preset::preset(preset).expect("a preset");
+    let board = Board::new(BoardConfig {
+        models: vec![model; cpus],
+        memory: MEMORY,
+        disks: Vec::new(),
+        console: Box::new(console.clone()),
+        seed: 0,
+        semihosting: Semihosting::Off,
+        epoch: 0,
+    })
+    .expect("a board");
+    for (address, words) in pieces {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        board.bus.ram().write_bytes(address - 0x4000_0000, &bytes).expect("it lies in RAM");
+    }
+    let limits = Limits { steps: Some(steps), timeout: None };
+    (Machine::new(board, Pa(ENTRY), 0, Pace::Instructions, limits, Firmware::new(0)), console)
+}
