@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use vambrace_oracle::system::differences::{Because, DIFFERENCES};
-use vambrace_oracle::system::{MODELS, Setup, build, compare, cpus, features, missing, programs, run_judge, run_ours};
+use vambrace_oracle::system::{
+    MODELS, Setup, build, compare, cpus, features, missing, programs, record, run_judge, run_ours,
+};
 
 /// Runs `program` on both machines, as each model.
 fn check(program: &str) {
@@ -68,7 +70,7 @@ fn four_cpus_are_deterministic() {
     }
     let elf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("smp-twice.elf");
     build("smp", &elf).expect("the program is in order");
-    let setup = Setup { cpu: "neoverse-n1".to_owned(), cpus: 4 };
+    let setup = Setup { cpu: "neoverse-n1".to_owned(), cpus: 4, features: &[] };
     let run = || record(&elf, &setup).expect("it powers off");
     let first = run();
     assert!(first.instructions.iter().all(|n| *n > 1000), "{:?}", first.instructions);
