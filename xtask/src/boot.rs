@@ -72,6 +72,8 @@ pub struct Boot {
     pub disk: Option<Disk>,
     /// Where Vambrace writes its statistics: `-` or a file.
     pub stats: Option<PathBuf>,
+    /// Vambrace ends after this many instructions.
+    pub max_insns: Option<u64>,
     /// The run is killed after this.
     pub limit: Duration,
 }
@@ -91,6 +93,7 @@ impl Boot {
             cpu: None,
             disk: None,
             stats: None,
+            max_insns: None,
             limit: Duration::from_secs(300),
         }
     }
@@ -125,6 +128,9 @@ impl Boot {
         }
         if let Some(stats) = &self.stats {
             command.arg("--stats").arg(stats);
+        }
+        if let Some(max_insns) = self.max_insns {
+            command.args(["--max-insns", &max_insns.to_string()]);
         }
         command
     }
@@ -204,7 +210,8 @@ pub struct Outcome {
     /// The console, byte for byte.
     pub bytes: Vec<u8>,
     lines: Vec<(Duration, String)>,
-    complaints: String,
+    /// What the tool said on standard error.
+    pub complaints: String,
     /// From start to exit, host seconds.
     pub seconds: f64,
 }
@@ -227,6 +234,11 @@ impl Outcome {
     /// The first console line that begins so.
     pub fn line_from(&self, prefix: &str) -> Option<&str> {
         self.lines.iter().map(|(_, line)| line.as_str()).find(|line| line.starts_with(prefix))
+    }
+
+    /// The console lines behind the first one that is exactly this.
+    pub fn lines_behind(&self, wanted: &str) -> impl Iterator<Item = &str> {
+        self.lines.iter().map(|(_, line)| line.as_str()).skip_while(move |line| *line != wanted).skip(1)
     }
 
     /// Host seconds between the first lines that begin with `from` and with `to`.

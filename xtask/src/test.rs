@@ -179,10 +179,31 @@ fn boots(guests: &Guests, tally: &mut Tally) -> Result<()> {
         outcome.expect_line("vambrace-batch: reboot: now")?;
         outcome.expect_status(3)
     });
+    tally.check(&format!("where a panic of {KERNEL} is, in the tool's words and the kernel's"), || panic_place(guests));
     let disk = boot::scratch("disk.img")?;
     tally.check(&format!("{KERNEL} reads and writes a disk"), || writable_disk(guests, &disk));
     tally.check(&format!("{KERNEL} cannot write to a read-only disk"), || read_only_disk(guests, &disk));
     tally.check(&format!("two runs of {KERNEL} on 4 CPUs are the same"), || same_twice(guests));
+    Ok(())
+}
+
+/// A kernel that finds no init panics, and spins for ever. KASLR is on: the tool has to find where the kernel is.
+fn panic_place(guests: &Guests) -> Result<()> {
+    let mut boot = Boot::new(guests, KERNEL, "rdinit=/none panic=0 printk.time=0");
+    boot.max_insns = Some(1_500_000_000);
+    let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
+    outcome.expect_status(124)?;
+    let ours = outcome.complaints.lines().find(|line| line.starts_with("CPU 0 in EL1: "));
+    let ours: Vec<&str> = ours.unwrap_or_default().split(" < ").skip(1).collect();
+    let ours = ours.iter().skip_while(|name| **name != "panic").copied().collect::<Vec<_>>();
+    // Lines such as ` kernel_init+0x2c/0x140`. The one behind `panic` is skipped: it never returns, so that where it
+    // returns to may be another function's start, by which older kernels go.
+    let theirs = outcome.lines_behind("Call trace:").take_while(|line| line.starts_with(' '));
+    let theirs: Vec<&str> = theirs.filter_map(|line| line.trim().split('+').next()).collect();
+    let theirs = theirs.iter().skip_while(|name| **name != "panic").copied().collect::<Vec<_>>();
+    if ours.len() < 4 || ours.len() != theirs.len() || ours[2..] != theirs[2..] {
+        bail!("the tool says {ours:?}, the kernel {theirs:?}\n{}", outcome.report());
+    }
     Ok(())
 }
 

@@ -18,15 +18,24 @@ mod pt_regs {
     pub const PC: u64 = 0x128 - 32 * 8;
 }
 
-/// The return addresses on the stack, from the innermost on. The PC and the link register are not among them.
+/// Where a function goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Frame {
+    /// Behind a call: the instruction before it made the call, and may be the last of its function.
+    Return(Va),
+    /// At the instruction that took an exception.
+    Exception(Va),
+}
+
+/// The frames on the stack, from the innermost on. The PC and the link register are not among them.
 ///
 /// A guest can make any chain: it ends after 64 frames, at what cannot be read, and at a record that points to itself.
-pub(super) fn return_addresses(pe: &Pe) -> Vec<Va> {
+pub(super) fn frames(pe: &Pe) -> Vec<Frame> {
     let mut frames = Vec::new();
     let mut record = Va(pe.x_register(29));
     while frames.len() < MAX_FRAMES {
-        let Some((next, address)) = step(pe, record) else { break };
-        frames.push(address);
+        let Some((next, frame)) = step(pe, record) else { break };
+        frames.push(frame);
         if next == record {
             break;
         }
@@ -35,23 +44,23 @@ pub(super) fn return_addresses(pe: &Pe) -> Vec<Va> {
     frames
 }
 
-/// The next record and the address that the one at `record` holds; `None` at the end.
-fn step(pe: &Pe, record: Va) -> Option<(Va, Va)> {
+/// The next record and the frame that the one at `record` holds; `None` at the end.
+fn step(pe: &Pe, record: Va) -> Option<(Va, Frame)> {
     if record.0 == 0 || !record.0.is_multiple_of(8) {
         return None;
     }
     let below = |bytes: u64| pe.peek(Va(record.0.wrapping_sub(bytes)));
     match (pe.peek(record)?, pe.peek(record.add(8))?) {
         (0, 0) if pe.peek(record.add(pt_regs::KIND)) == Some(pt_regs::IS_EXCEPTION) => {
-            Some((Va(below(pt_regs::X29)?), Va(below(pt_regs::PC)?)))
+            Some((Va(below(pt_regs::X29)?), Frame::Exception(Va(below(pt_regs::PC)?))))
         }
         (_, 0) => None,
-        (next, address) => Some((Va(next), without_signature(Va(address)))),
+        (next, address) => Some((Va(next), Frame::Return(without_signature(Va(address))))),
     }
 }
 
 /// Removes a pointer authentication code: with 48-bit addresses it takes bits 63 to 56 and 54 to 48.
-fn without_signature(address: Va) -> Va {
+pub(super) fn without_signature(address: Va) -> Va {
     const HIGH: u64 = 0xffff << 48;
     Va(if address.0 >> 55 & 1 == 1 { address.0 | HIGH } else { address.0 & !HIGH })
 }

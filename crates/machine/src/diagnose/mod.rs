@@ -17,6 +17,7 @@ mod disassembly;
 mod tests;
 mod views;
 
+use backtrace::Frame;
 pub use disassembly::disassemble;
 use views::Views;
 
@@ -52,7 +53,7 @@ pub struct Diagnosis {
     pub lr: Place,
     /// Registers of translation and exceptions, with their values.
     pub system: Vec<(Reg, u64)>,
-    /// Return addresses on the stack, from the innermost on; at most 64.
+    /// Where the callers go on, from the innermost on; at most 65.
     pub backtrace: Vec<Place>,
 }
 
@@ -68,8 +69,11 @@ const SYSTEM: [Reg; 9] = [
     Reg::TTBR1_EL1,
 ];
 
-/// Return addresses in the one line of a CPU.
-const SHORT: usize = 12;
+/// Callers in the one line of a CPU.
+const SHORT: usize = 16;
+
+/// Bytes of a function's first instructions: BTI or PACIASP, STP of X29 and X30, MOV to X29.
+const PROLOGUE: u64 = 12;
 
 impl Machine {
     /// Where the CPUs that are not off are. `symbols` are those of the kernel, at link addresses.
@@ -96,7 +100,17 @@ impl Diagnosis {
             None => Place { va, symbol: None },
         };
         let word = word_at(pe, pe.pc());
-        let backtrace = backtrace::return_addresses(pe).into_iter().map(return_place).collect();
+        let mut frames = backtrace::frames(pe);
+        // A function has no record of its own before its fourth instruction; until then its caller is in X30.
+        let lr = backtrace::without_signature(Va(pe.x_register(30)));
+        let is_at_start = views.lookup(pe.pc()).is_some_and(|location| location.offset < PROLOGUE);
+        if is_at_start && frames.first() != Some(&Frame::Return(lr)) {
+            frames.insert(0, Frame::Return(lr));
+        }
+        let backtrace = frames.into_iter().map(|frame| match frame {
+            Frame::Return(va) => return_place(va),
+            Frame::Exception(va) => place(va),
+        });
         Self {
             cpu: pe.index(),
             state,
@@ -106,9 +120,9 @@ impl Diagnosis {
             x: core::array::from_fn(|n| pe.x_register(n)),
             sp: pe.sp(),
             pstate: pe.pstate().to_spsr() | pe.nzcv(),
-            lr: return_place(Va(pe.x_register(30))),
+            lr: return_place(lr),
             system: SYSTEM.map(|reg| (reg, pe.stored(reg))).to_vec(),
-            backtrace,
+            backtrace: backtrace.collect(),
         }
     }
 

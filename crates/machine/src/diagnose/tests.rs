@@ -13,6 +13,7 @@ use crate::{Limit, Outcome};
 const fn adr(rd: u32, offset: u32) -> u32 {
     0x1000_0000 | (offset & 3) << 29 | (offset >> 2 & 0x7_ffff) << 5 | rd
 }
+const NOP: u32 = 0xd503_201f;
 const SPIN: u32 = 0x1400_0000;
 const WFI: u32 = 0xd503_207f;
 /// MSR VBAR_EL1, X0.
@@ -72,14 +73,14 @@ const NAMES: [(u64, &str); 5] = [(0, "start"), (8, "spin"), (0x20, "caller"), (0
 fn with_a_stack() -> Machine {
     let at = |offset: u64| RAM_BASE + offset;
     run(
-        &[(0, adr(29, 0x80)), (4, adr(30, 0x24 - 4)), (8, SPIN)],
+        &[(0, adr(29, 0x80)), (4, adr(30, 0x24 - 4)), (8, NOP), (12, NOP), (16, NOP), (20, SPIN)],
         &[
             (0x80, at(0x200)),
             (0x88, at(0x28)),
             // At 0x200: two zeros and the kind; below it the X29 and PC of where the exception came from.
             (0x210, 2),
             (0x200 - 0x40, at(0x300)),
-            (0x200 - 0x28, at(0x34)),
+            (0x200 - 0x28, at(0x30)),
             (0x300, at(0x300)),
             // A signed address of RAM: user's half, so the upper bits go.
             (0x308, 0x0012_0000_0000_0000 | at(0x3c)),
@@ -93,7 +94,7 @@ fn a_cpu_by_its_names() {
     let found = machine.diagnose(&symbols(RAM_BASE, &NAMES));
     let [cpu] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!((cpu.cpu, cpu.el, cpu.state), (0, El::El1, CpuState::Running));
-    assert_eq!(cpu.instruction, Some((SPIN, "b 0x40000008".to_owned())));
+    assert_eq!(cpu.instruction, Some((SPIN, "b 0x40000014".to_owned())));
     assert_eq!(cpu.x[29], RAM_BASE + 0x80);
     assert_eq!(cpu.lr.to_string(), "0x0000000040000024 caller+0x4/0x10");
     let frames: Vec<_> = cpu.backtrace.iter().map(Place::to_string).collect();
@@ -101,15 +102,15 @@ fn a_cpu_by_its_names() {
         frames,
         [
             "0x0000000040000028 caller+0x8/0x10",
-            "0x0000000040000034 interrupted+0x4/0x8",
+            "0x0000000040000030 interrupted+0x0/0x8",
             "0x000000004000003c main+0x4/0x1000",
         ]
     );
-    assert_eq!(cpu.line(), "CPU 0 in EL1: 0x0000000040000008 spin+0x0/0x18 < caller < interrupted < main");
+    assert_eq!(cpu.line(), "CPU 0 in EL1: 0x0000000040000014 spin+0xc/0x18 < caller < interrupted < main");
     let text = cpu.to_string();
     for part in [
-        "CPU 0 in EL1 at 0x0000000040000008 spin+0x0/0x18\n",
-        "\n  instruction 14000000: b 0x40000008\n",
+        "CPU 0 in EL1 at 0x0000000040000014 spin+0xc/0x18\n",
+        "\n  instruction 14000000: b 0x40000014\n",
         " x29 0000000040000080\n",
         "\n  x30 0000000040000024 ",
         " VBAR_EL1 0000000000000000",
@@ -120,9 +121,23 @@ fn a_cpu_by_its_names() {
 }
 
 #[test]
+fn at_its_start_a_function_has_its_caller_in_x30() {
+    let at = |offset: u64| RAM_BASE + offset;
+    for (caller, line) in [
+        (0x24, "CPU 0 in EL1: 0x0000000040000008 spin+0x0/0x18 < caller < main"),
+        // The record is there already, and X30 still is what is in it.
+        (0x3c, "CPU 0 in EL1: 0x0000000040000008 spin+0x0/0x18 < main"),
+    ] {
+        let words = [(0, adr(29, 0x80)), (4, adr(30, caller - 4)), (8, SPIN)];
+        let machine = run(&words, &[(0x80, 0), (0x88, at(0x3c))]);
+        assert_eq!(machine.diagnose(&symbols(RAM_BASE, &NAMES))[0].line(), line);
+    }
+}
+
+#[test]
 fn without_symbols_addresses_are_left() {
     let machine = with_a_stack();
-    assert_eq!(machine.diagnose(&Symbols::default())[0].line(), "CPU 0 in EL1: 0x0000000040000008");
+    assert_eq!(machine.diagnose(&Symbols::default())[0].line(), "CPU 0 in EL1: 0x0000000040000014");
     // A kernel elsewhere, that is not loaded at the start of its 2 MiB either.
     let machine = machine.diagnose(&symbols(RAM_BASE + 0x10_0000, &NAMES));
     assert_eq!(machine[0].pc.symbol, None);
@@ -132,7 +147,7 @@ fn without_symbols_addresses_are_left() {
 fn a_kernel_is_found_while_the_mmu_is_off() {
     let linked = 0xffff_8000_0800_0000;
     let found = with_a_stack().diagnose(&symbols(linked, &NAMES));
-    assert_eq!(found[0].line(), "CPU 0 in EL1: 0x0000000040000008 spin+0x0/0x18 < caller < interrupted < main");
+    assert_eq!(found[0].line(), "CPU 0 in EL1: 0x0000000040000014 spin+0xc/0x18 < caller < interrupted < main");
 }
 
 #[test]
