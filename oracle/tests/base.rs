@@ -178,7 +178,7 @@ fn compare(cases: Vec<Case>) {
 }
 
 /// Features that the judge lacks or that its user mode shows otherwise.
-const NOT_JUDGED: [Feature; 13] = [
+const NOT_JUDGED: [Feature; 12] = [
     FEAT_LRCPC3,
     FEAT_CSSC,
     FEAT_HBC,
@@ -190,7 +190,6 @@ const NOT_JUDGED: [Feature; 13] = [
     FEAT_XS,
     FEAT_NMI,
     FEAT_PAuth,
-    FEAT_MTE,
     FEAT_MTE2,
 ];
 

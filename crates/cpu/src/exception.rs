@@ -214,7 +214,8 @@ impl Pe {
             || (to.el == El::El0 && spsr & 1 != 0)
             || (to.el == El::El1 && self.hcr(hcr_el2::TGE));
         if illegal {
-            to = Pstate { el: from, sp_sel: self.pstate.sp_sel, il: 1, ..to };
+            // TCO becomes UNKNOWN (SetPSTATEFromSPSR): it stays.
+            to = Pstate { el: from, sp_sel: self.pstate.sp_sel, il: 1, tco: self.pstate.tco, ..to };
         }
         self.nzcv = spsr & 0xf000_0000;
         self.set_pstate(to);

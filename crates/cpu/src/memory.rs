@@ -163,7 +163,8 @@ impl Pe {
                 // A fault of the second half, or on the second page, is found before the first half is written, but after
                 // those of the first.
                 if self.fast_write(va, access.privilege, 1).is_none() {
-                    self.place(va, AccessKind::Write, access.privilege)?;
+                    let place = self.place(va, AccessKind::Write, access.privilege)?;
+                    self.check_tags(va, (PAGE - va % PAGE).min(8), place, AccessKind::Write, access)?;
                 }
                 let next_page = (va | (PAGE - 1)).wrapping_add(1);
                 let from = if va % PAGE + 8 > PAGE { next_page } else { second };

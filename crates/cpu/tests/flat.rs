@@ -143,7 +143,7 @@ fn every_encoding() {
         for _ in 0..60 {
             let Some(insn) = rng.insn(&flat_bodies, line, 0) else { continue };
             let footprint = Footprint::of(line, insn);
-            // Tags need tagged memory, and so translation: `tests/tags.rs`.
+            // Tags need tagged memory, and so translation: `guest/bare/tags.c` has them.
             // Flat has a stand-in for pointer authentication.
             if !footprint.system.is_empty() || !footprint.tags.is_empty() || !footprint.assists.is_empty() {
                 compared += 1;

@@ -86,14 +86,17 @@ pub const fn choose_tag(start: u8, offset: u8, exclude: u16) -> u8 {
     }
     let (mut tag, mut left) = (start & 15, offset & 15);
     loop {
+        // A start that is excluded matters only where no step is taken.
+        if left > 0 {
+            tag = (tag + 1) & 15;
+            left -= 1;
+        }
         while exclude >> tag & 1 == 1 {
             tag = (tag + 1) & 15;
         }
         if left == 0 {
             return tag;
         }
-        tag = (tag + 1) & 15;
-        left -= 1;
     }
 }
 
@@ -119,7 +122,8 @@ mod tests {
         assert_eq!(choose_tag(3, 0, 0), 3);
         assert_eq!(choose_tag(15, 2, 0), 1);
         assert_eq!(choose_tag(3, 0, 0b1000), 4);
-        assert_eq!(choose_tag(3, 1, 0b10_1000), 6, "3 counts as 4, the next that is there is 6");
+        assert_eq!(choose_tag(3, 1, 0b10_1000), 4, "the step from 3 is to 4, as if 3 were not excluded");
+        assert_eq!(choose_tag(3, 2, 0b10_1000), 6);
         assert_eq!(choose_tag(0, 15, 0xfffe), 0);
         assert_eq!(choose_tag(7, 3, 0xffff), 0);
     }

@@ -94,6 +94,8 @@ pub struct Memory {
     pub refuse: Refuse,
     /// What was written, byte by byte.
     pub written: BTreeMap<u64, u8>,
+    /// Allocation tags that no one set.
+    pub tag_fill: Fill,
     /// Allocation tags that were set, by the number of their granule.
     pub tags: BTreeMap<u64, u8>,
 }
@@ -121,9 +123,9 @@ impl Memory {
     #[must_use]
     pub fn tag(&self, address: u64) -> u8 {
         let granule = address / TAG_GRANULE;
-        self.tags.get(&granule).copied().unwrap_or(match self.fill {
+        self.tags.get(&granule).copied().unwrap_or(match self.tag_fill {
             Fill::Zeros => 0,
-            Fill::Hash(seed) => (mix(!seed ^ granule) & 15) as u8,
+            Fill::Hash(seed) => (mix(seed ^ granule) & 15) as u8,
         })
     }
 

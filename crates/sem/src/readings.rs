@@ -145,6 +145,7 @@ fn footprint(case: &Case) -> Verdict {
     }
     if !footprint.reads_memory() {
         other.memory.fill = Fill::Hash(rng.random());
+        other.memory.tag_fill = Fill::Hash(rng.random());
     }
     if !footprint.fp_check {
         other.fp_access = FpAccess::Trapped;

@@ -97,6 +97,7 @@ impl Rng {
             },
             memory: Memory {
                 fill: Fill::Hash(self.random()),
+                tag_fill: Fill::Hash(self.random()),
                 refuse: if self.once_in(2) { Refuse::Nothing } else { Refuse::SomePages(self.random()) },
                 ..Memory::default()
             },

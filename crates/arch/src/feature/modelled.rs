@@ -33,7 +33,6 @@ pub const NOT_MODELLED: &[Feature] = &[
     FEAT_ATS1A,
     FEAT_AFP,
     // Process state and speculation.
-    FEAT_MTE,
     FEAT_NMI,
     FEAT_GCS,
     FEAT_THE,

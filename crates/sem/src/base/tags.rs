@@ -10,9 +10,10 @@ crate::encodings! {
     SUBG_64_addsub_immtags "1101000110 iiiiii zz iiii nnnnn ddddd" FEAT_MTE next negated_offset => addg;
 }
 
-/// imm6 at \[21:16\], in granules.
+/// imm6 at \[21:16\], in granules. Bits \[15:14\] should be zero; words where they are not are CONSTRAINED UNPREDICTABLE,
+/// here UNDEFINED.
 fn offset(word: u32) -> Option<u64> {
-    Some(u64::from(word >> 16 & 63) << 4)
+    (word >> 14 & 3 == 0).then_some(u64::from(word >> 16 & 63) << 4)
 }
 
 fn negated_offset(word: u32) -> Option<u64> {

@@ -102,6 +102,20 @@ const RESERVED_BITS: Names = &[
     "written dbgwcr*",
     "written sctlr_el1",
 ];
+const ONE_TAG: Because = JudgeWrong(
+    "QEMU 7.2 forgets an address's offset in its page when it looks up tags, so that all of a page shares two of them",
+);
+const ZVA_STORES: Because =
+    JudgeWrong("DC ZVA is a store: WnR is 1, and asymmetric checks do not fault; QEMU 7.2 checks it as a load");
+const CAS_READS: Because = JudgeWrong(
+    "a compare and swap reads, as all atomics do: WnR is 0 where a read would fault too, and an asymmetric check faults; \
+     QEMU 7.2 has that for the other atomics",
+);
+const ALIGNMENT_FIRST: Because = JudgeWrong(
+    "an Alignment fault that does not hang on the memory's type comes before a tag check (priority of synchronous aborts); \
+     QEMU 7.2 has it last",
+);
+const TAG_RES0: Because = JudgeWrong("QEMU 7.2 keeps what is written to RES0 bits of RGSR_EL1, GCR_EL1 and TFSR*_EL1");
 
 /// The list.
 pub const DIFFERENCES: &[Difference] = &[
@@ -291,4 +305,22 @@ pub const DIFFERENCES: &[Difference] = &[
         judge: "",
         because: JudgeLacks(FEAT_PAN3),
     },
+    on_max(
+        "registers",
+        &["written csselr_el1"],
+        "ones=1f ",
+        "ones=f ",
+        JudgeWrong("CSSELR_EL1.TnD is there with FEAT_MTE2"),
+    ),
+    on_max("tags", &["* mrs_gmid"], "x0=4 ", "x0=6 ", Model("the size of blocks of tags")),
+    on_max("tags", &["registers el1 msr_*", "register bits *"], "", "", TAG_RES0),
+    on_max("tags", &["blocks *"], "value=0", "value=", ONE_TAG),
+    on_max("tags", &["block checks * match zva"], "esr=56007777 data=0", "esr=9", ONE_TAG),
+    on_max("tags", &["block checks * match zva status"], "tfsr=0 tfsre0=0", "=1", ONE_TAG),
+    on_max("tags", &["block checks sync* mismatch zva"], "000051 data=ffff", "000011 data=ffff", ZVA_STORES),
+    on_max("tags", &["block checks asym * mismatch zva*"], "", "", ZVA_STORES),
+    on_max("tags", &["checks * cas", "checks * casb", "checks * casp"], "000011 ", "000051 ", CAS_READS),
+    on_max("tags", &["checks asym * cas*"], "", "", CAS_READS),
+    on_max("tags", &["checks * casp", "checks * ldxp"], "000021 ", "", ALIGNMENT_FIRST),
+    on_max("tags", &["checks * casp status", "checks * ldxp status"], "tfsr=0 tfsre0=0", "", ALIGNMENT_FIRST),
 ];
