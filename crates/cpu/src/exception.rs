@@ -171,6 +171,7 @@ impl Pe {
     /// AArch64.TakeException to EL1 or EL2.
     fn enter(&mut self, vector: Vector, return_address: u64, el: El) {
         self.account_el(self.insns);
+        self.stepped = None;
         let from = self.pstate;
         let regs = level_regs(el);
         let base = self.reg(regs.vbar);
@@ -205,8 +206,10 @@ impl Pe {
         self.account_el(retired);
         self.monitor = None;
         self.event_register = true;
-        // DebugExceptionReturnSS: SS is set only where software step is enabled, which is not modelled.
-        let mut to = Pstate { ss: 0, ..self.legalise(Pstate::from_spsr(spsr)) };
+        let mut to = self.legalise(Pstate::from_spsr(spsr));
+        to.ss = self.step_after_return(to.ss, to.el, to.daif);
+        // What SPSR says of a step is for the next instruction.
+        self.single = false;
         // M[4] AArch32, M[1], a level above the current one, SP_EL0 mode bit at EL0, EL1 under HCR_EL2.TGE
         // (DDI 0487 D1.4.5).
         let illegal = spsr & 0x12 != 0

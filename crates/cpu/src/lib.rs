@@ -14,6 +14,7 @@ mod memory;
 mod pauth;
 mod pe;
 mod run;
+mod step;
 mod system;
 mod tags;
 

@@ -159,6 +159,12 @@ pub struct Pe {
     /// State of the generator behind RNDR; never 0.
     pub(crate) random: u64,
     pub(crate) semihosting: bool,
+    /// Is software step on in the current state?
+    pub(crate) step_on: bool,
+    /// The running block is one step.
+    pub(crate) single: bool,
+    /// After a step: was the instruction a load-exclusive?
+    pub(crate) stepped: Option<bool>,
 
     /// Pointer authentication, where the model has it.
     pub(crate) pauth: Option<Pauth>,
@@ -231,6 +237,9 @@ impl Pe {
             wait_until: None,
             random: config.seed | 1,
             semihosting: config.semihosting == Semihosting::On,
+            step_on: false,
+            single: false,
+            stepped: None,
             pauth: Pauth::of(&config.model),
             stage1: Stage1::new(&crate::system::NO_TRANSLATION, &mmu_features),
             stage1_of: [Stage1::new(&crate::system::NO_TRANSLATION, &mmu_features); 3],

@@ -11,6 +11,7 @@ use crate::abort::AccessFault;
 use crate::code::{Block, CodeCache};
 use crate::exception::Interrupt;
 use crate::pe::Pe;
+use crate::step::Step;
 use crate::stop::{Exit, Stop};
 
 impl Pe {
@@ -50,7 +51,7 @@ impl Pe {
             },
         };
         let ops = code.ops(block);
-        let count = (ops.len() as u64).min(budget) as usize;
+        let count = (ops.len() as u64).min(if self.single { 1 } else { budget }) as usize;
         let ops = &ops[..count];
         self.next_pc = start.wrapping_add(4 * count as u64);
         let mut done = 0;
@@ -73,6 +74,10 @@ impl Pe {
             None => {
                 self.insns += done as u64;
                 self.pc = self.next_pc;
+                if self.single {
+                    let word = ops.first().map_or(0, |op| op.insn.word());
+                    self.stepped(word);
+                }
                 Ok(())
             }
             Some(reason) => {
@@ -100,6 +105,9 @@ impl Pe {
     /// Finds the block at the PC by translation, decoding it if it is new; `None` where the fetch faults, which is taken.
     #[inline(never)]
     fn find_block(&mut self, code: &mut CodeCache) -> Option<Block> {
+        if self.step_on && self.step() == Step::Taken {
+            return None;
+        }
         if self.pstate.btype != 0 {
             return self.land(code);
         }
@@ -114,8 +122,8 @@ impl Pe {
     pub(crate) fn fetch_block(&mut self, code: &mut CodeCache) -> Result<Block, Stop> {
         let pc = self.pc;
         // A misaligned PC meets the alignment check in `fetch`.
-        let fetched =
-            if pc & 3 == 0 { self.fast.lookup_fetch(Va(pc), self.contexts_fetch.of(Va(pc)), 4) } else { None };
+        let simple = pc & 3 == 0 && self.pstate.il == 0;
+        let fetched = if simple { self.fast.lookup_fetch(Va(pc), self.contexts.of(Va(pc)), 4) } else { None };
         let offset = match fetched {
             Some(offset) => offset,
             None => self.fetch(pc)?,
@@ -123,8 +131,10 @@ impl Pe {
         let block = code.block(offset);
         self.block_memory.follow(code);
         self.follow_code_marks();
-        // As a fetch under illegal execution state never gets here, the context is one that may be remembered.
-        self.block_memory.remember(pc, self.contexts_fetch.of(Va(pc)), block);
+        // A fetch under illegal execution state never gets here. A step must be looked at each time.
+        if !self.step_on {
+            self.block_memory.remember(pc, self.contexts.of(Va(pc)), block);
+        }
         Ok(block)
     }
 
@@ -136,6 +146,11 @@ impl Pe {
         self.insns += done as u64 + u64::from(complete);
         let next = if done + 1 < count { here.wrapping_add(4) } else { self.next_pc };
         self.pc = if complete { next } else { here };
+        if self.single && complete {
+            // Load-exclusives do not stop after they are complete.
+            self.stepped(0);
+        }
+        self.single = false;
         match reason {
             Stop::EndBlock => Ok(()),
             Stop::Exception | Stop::ExceptionAfter => {
@@ -168,7 +183,7 @@ impl Pe {
                     if self.context_table.admit(&mut self.fast, &entry) == Admission::Renewed {
                         self.context_changed();
                     }
-                    self.fast.fill(Va(pc), self.contexts_fetch.of(Va(pc)), offset, Rights::FETCH);
+                    self.fast.fill(Va(pc), self.contexts.of(Va(pc)), offset, Rights::FETCH);
                 }
                 Ok(offset)
             }

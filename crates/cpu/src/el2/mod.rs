@@ -149,6 +149,9 @@ impl Pe {
             }
         }
         self.unmasked = unmasked;
+        if self.step_on != self.steps_at(p.el, p.daif) {
+            self.context_changed();
+        }
     }
 
     /// HCR_EL2, VTCR_EL2 or VTTBR_EL2 was written.

@@ -114,7 +114,8 @@ impl Pe {
             self.context_generation = self.context_table.generation();
             self.block_memory.forget();
         }
-        self.contexts_fetch = if p.il == 1 || p.btype != 0 { CtxPair::NEVER } else { self.contexts };
+        self.step_on = self.steps_at(p.el, p.daif);
+        self.contexts_fetch = if p.il == 1 || p.btype != 0 || self.step_on { CtxPair::NEVER } else { self.contexts };
     }
 
     /// The exception level, PAN, UAO, IL, TCO, SCTLR or CPACR changed.

@@ -212,7 +212,14 @@ impl Pe {
             Reg::CNTVOFF_EL2 => {
                 self.store_masked(reg, value);
             }
-            Reg::OSLAR_EL1 => self.sys[Reg::OSLSR_EL1 as usize] = (value & 1) << 1,
+            Reg::OSLAR_EL1 => {
+                self.sys[Reg::OSLSR_EL1 as usize] = (value & 1) << 1;
+                self.context_changed();
+            }
+            Reg::MDSCR_EL1 | Reg::MDCR_EL2 => {
+                self.store_masked(reg, value);
+                self.context_changed();
+            }
             _ if is_icc(reg) => self.write_gic(insn, reg, value)?,
             _ if is_error_record(reg) => {}
             Reg::DBGCLAIMSET_EL1 => {
