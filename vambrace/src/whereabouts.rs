@@ -88,3 +88,52 @@ pub fn whereabouts(machine: &Machine, outcome: &Outcome, symbols: SymbolSource) 
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use machine::setup::Sleep;
+    use machine::{MachineConfig, Options, Semihosting, ToolError};
+
+    use super::*;
+
+    /// An ELF of one instruction, `b .`, at the start of RAM.
+    fn spinning() -> Machine {
+        const RAM: u64 = 0x4000_0000;
+        let mut file = vec![0; 120];
+        let mut put = |at: usize, value: &[u8]| file[at..at + value.len()].copy_from_slice(value);
+        put(0, b"\x7fELF\x02\x01\x01");
+        put(16, &[2, 0, 183, 0, 1]);
+        put(24, &RAM.to_le_bytes());
+        put(32, &64u64.to_le_bytes());
+        put(52, &[64, 0, 56, 0, 1]);
+        put(64, &1u32.to_le_bytes());
+        for (n, value) in [120, RAM, RAM, 4, 4].into_iter().enumerate() {
+            put(72 + 8 * n, &value.to_le_bytes());
+        }
+        file.extend(0x1400_0000u32.to_le_bytes());
+        let directory = tempfile::tempdir().unwrap();
+        let kernel = directory.path().join("kernel");
+        fs::write(&kernel, file).unwrap();
+        let config = MachineConfig { kernel: Some(kernel), max_insns: Some(1), ..MachineConfig::default() };
+        let options =
+            Options { console: Box::new(std::io::sink()), sleep: Sleep::Skipped, semihosting: Semihosting::Off };
+        Machine::from_config(&config, options).unwrap()
+    }
+
+    /// No instruction of today's models leads to such an error, so this one is made up.
+    #[test]
+    fn an_error_of_the_tool_tells_address_word_text_and_symbol() {
+        let mut machine = spinning();
+        let limit = machine.run();
+        let symbols = || SymbolSource::User(Symbols::from_map(b"40000000 T _start\n").unwrap());
+        let error = ToolError::NoRegister { name: "X".into(), pc: machine.board().cpus[0].pe.pc() };
+        let text = whereabouts(&machine, &Outcome::Tool { cpu: 0, error: error.clone() }, symbols());
+        let start = "CPU 0 in EL1 at 0x0000000040000000 _start+0x0/0x1000\n  instruction 14000000: b 0x40000000\n";
+        assert!(text.starts_with(start) && text.contains("VBAR_EL1"), "{text}");
+
+        let line = "CPU 0 in EL1: 0x0000000040000000 _start+0x0/0x1000\n";
+        assert_eq!(whereabouts(&machine, &limit, symbols()), line);
+        assert_eq!(whereabouts(&machine, &Outcome::Tool { cpu: 1, error }, symbols()), line);
+        assert_eq!(whereabouts(&machine, &Outcome::PoweredOff, symbols()), "");
+    }
+}
