@@ -140,8 +140,11 @@ impl Pe {
         ] {
             let masked = p.daif & mask != 0;
             let target = self.interrupt_target(interrupt);
-            // An interrupt of a higher level is not masked, one of a lower level waits.
-            if target > p.el || (target == p.el && !masked) || (p.el == El::El0 && target == El::El1 && !masked) {
+            // EL0 and EL1 cannot mask an interrupt of EL2, unless EL0 is EL2's own (E2H and TGE); what EL1 takes EL0 can. An
+            // interrupt of a lower level waits.
+            let host = self.hcr(hcr::E2H) && self.hcr(hcr::TGE);
+            let beyond_masks = target == El::El2 && p.el < El::El2 && !host;
+            if beyond_masks || (target >= p.el && !masked) {
                 unmasked |= physical;
             }
             if self.virtual_enabled(interrupt) && !masked {
