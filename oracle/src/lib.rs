@@ -1,4 +1,11 @@
 //! Comparison with independent implementations.
 
+pub mod case;
+pub mod class;
+pub mod differ;
+pub mod engine;
+pub mod generate;
+pub mod ours;
 pub mod system;
+pub mod table;
 pub mod user;

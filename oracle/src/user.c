@@ -1,4 +1,4 @@
-/* The judge's half of `user.rs`: executes one instruction per case under whatever runs this program (qemu-user, or an
+/* The judge's half of `user.rs`: executes a few instructions per case under whatever runs this program (qemu-user, or an
  * arm64 machine's own Linux), freestanding. A case's state is loaded by returning from a signal and read back in the
  * next one, so no register is touched in between. Cases come on standard input, outcomes go to standard output. */
 typedef unsigned char u8;
@@ -12,7 +12,10 @@ typedef unsigned long u64;
 #define DATA (CODE + 2 * CODE_SIZE)
 #define DATA_SIZE 0x1000UL
 #define BRK 0xd4200000u
-#define WINDOW 128
+#define WORDS 16
+/* The seconds after which a case counts as one that does not end, at least; at most twice as many. */
+#define PATIENCE 3
+#define SIGALRM 14
 
 struct cpu {
     u64 x[31], sp, pc, nzcv;
@@ -22,15 +25,18 @@ struct cpu {
 struct test {
     struct cpu cpu;
     u64 seed;
-    u32 word, pad;
+    u32 count, pad;
+    u32 words[WORDS];
 };
 struct outcome {
     struct cpu cpu;
     u32 signal, pad;
     u64 fault;
-    u64 changed; /* offset in the data page of the first changed byte, DATA_SIZE where none */
-    u64 last;    /* of the last */
-    u8 bytes[WINDOW];
+    /* How many of the data page's words changed: so many pairs of address and value follow. */
+    u64 changed;
+};
+struct word {
+    u64 address, value;
 };
 
 struct fpsimd {
@@ -86,10 +92,20 @@ static void *map(u64 at, u64 size, int prot)
     return (void *)p;
 }
 
-static u64 count, now = ~0UL;
+static u64 count, now = ~0UL, last_tick = ~1UL;
 static struct test *tests;
-static struct outcome *outcomes;
 static u64 stack[8192];
+
+/* Outcomes wait here until there are many. */
+static u8 *out;
+static u64 waiting;
+#define ROOM (1UL << 20)
+
+/* What the data page holds before each case with the seed `filled`. */
+static u64 before[DATA_SIZE / 8], filled;
+static int is_filled;
+/* How many words at PC are not breakpoints. */
+static u64 dirty;
 
 /* `mix` of sem::eval. */
 static u64 mix(u64 n)
@@ -102,16 +118,29 @@ static u64 mix(u64 n)
 
 static void put(void *to, const void *from, u64 size)
 {
-    volatile u8 *t = to;
-    const u8 *f = from;
-    while (size--)
-        *t++ = *f++;
+    volatile u64 *t = to;
+    const u64 *f = from;
+    for (u64 i = 0; i < size / 8; i++)
+        t[i] = f[i];
 }
 
-static void collect(int signal, struct ucontext *uc)
+static void flush(void)
 {
-    struct outcome *o = &outcomes[now];
-    u64 *data = (u64 *)DATA;
+    for (u64 done = 0; done < waiting;) {
+        long n = call(64, 1, (long)(out + done), waiting - done, 0, 0, 0);
+        if (n <= 0)
+            leave(4);
+        done += n;
+    }
+    waiting = 0;
+}
+
+static void collect(int signal, u8 *info, struct ucontext *uc)
+{
+    if (waiting + sizeof(struct outcome) + 2 * DATA_SIZE > ROOM)
+        flush();
+    struct outcome *o = (struct outcome *)(out + waiting);
+    volatile u64 *data = (u64 *)DATA;
     put(o->cpu.x, uc->x, sizeof uc->x);
     put(o->cpu.q, uc->fp.q, sizeof uc->fp.q);
     o->cpu.sp = uc->sp;
@@ -120,41 +149,50 @@ static void collect(int signal, struct ucontext *uc)
     o->cpu.fpsr = uc->fp.fpsr;
     o->cpu.fpcr = uc->fp.fpcr;
     o->signal = signal;
-    o->fault = uc->fault;
-    o->changed = DATA_SIZE;
-    for (u64 i = 0; i < DATA_SIZE / 8; i++) {
-        u64 difference = data[i] ^ mix(tests[now].seed ^ (DATA + 8 * i) >> 3);
-        for (u64 j = 0; j < 8; j++)
-            if (difference >> 8 * j & 0xff) {
-                o->last = 8 * i + j;
-                if (o->changed == DATA_SIZE)
-                    o->changed = o->last;
-            }
-    }
-    for (u64 i = 0; i < WINDOW && o->changed + i < DATA_SIZE; i++)
-        o->bytes[i] = ((u8 *)DATA)[o->changed + i];
+    o->pad = 0;
+    o->fault = *(u64 *)(info + 16);
+    struct word *words = (struct word *)(o + 1);
+    u64 n = 0;
+    for (u64 i = 0; i < DATA_SIZE / 8; i++)
+        if (data[i] != before[i]) {
+            words[n].address = DATA + 8 * i;
+            words[n++].value = data[i];
+            data[i] = before[i];
+        }
+    o->changed = n;
+    waiting += sizeof *o + n * sizeof *words;
 }
 
 static void handler(int signal, u8 *info, struct ucontext *uc)
 {
-    (void)info;
+
+    if (signal == SIGALRM && now != last_tick) {
+        last_tick = now;
+        return;
+    }
     if (now != ~0UL)
-        collect(signal, uc);
+        collect(signal, info, uc);
     if (++now == count) {
-        u64 done = 0, size = count * sizeof *outcomes;
-        while (done < size) {
-            long n = call(64, 1, (long)((u8 *)outcomes + done), size - done, 0, 0, 0);
-            if (n <= 0)
-                leave(4);
-            done += n;
-        }
+        flush();
         leave(0);
     }
     struct test *t = &tests[now];
-    for (u64 i = 0; i < DATA_SIZE / 8; i++)
-        ((volatile u64 *)DATA)[i] = mix(t->seed ^ (DATA + 8 * i) >> 3);
-    *(volatile u32 *)PC = t->word;
-    __asm__ volatile("dc cvau, %0\n dsb ish\n ic ivau, %0\n dsb ish\n isb" ::"r"(PC) : "memory");
+    if (!is_filled || filled != t->seed) {
+        filled = t->seed;
+        is_filled = 1;
+        for (u64 i = 0; i < DATA_SIZE / 8; i++)
+            ((volatile u64 *)DATA)[i] = before[i] = mix(filled ^ (DATA + 8 * i) >> 3);
+    }
+    volatile u32 *code = (u32 *)PC;
+    u64 i;
+    for (i = 0; i < t->count; i++)
+        code[i] = t->words[i];
+    for (; i < dirty; i++)
+        code[i] = BRK;
+    dirty = t->count;
+    for (i = 0; i < WORDS; i += 4)
+        __asm__ volatile("dc cvau, %0\n dsb ish\n ic ivau, %0" ::"r"(PC + 4 * i) : "memory");
+    __asm__ volatile("dsb ish\n isb\n clrex\n msr tpidr_el0, xzr" ::: "memory");
     put(uc->x, t->cpu.x, sizeof uc->x);
     put(uc->fp.q, t->cpu.q, sizeof uc->fp.q);
     uc->sp = t->cpu.sp;
@@ -178,7 +216,7 @@ void _start(void)
     }
     tests = (struct test *)input;
     count = have / sizeof *tests;
-    outcomes = map(0, (count + 1) * sizeof *outcomes, 3);
+    out = map(0, ROOM, 3);
     map(DATA, DATA_SIZE, 3);
     u32 *code = map(CODE, CODE_SIZE, 7);
     for (u64 i = 0; i < CODE_SIZE / 4; i++)
@@ -188,13 +226,15 @@ void _start(void)
         u64 flags, size;
     } alternate = {stack, 0, sizeof stack};
     call(132, (long)&alternate, 0, 0, 0, 0, 0);
-    static const int signals[] = {4, 5, 7, 8, 11};
+    static const int signals[] = {4, 5, 7, 8, 11, SIGALRM};
     for (u64 i = 0; i < sizeof signals / sizeof *signals; i++) {
         /* SA_SIGINFO | SA_ONSTACK */
         struct sigaction action = {handler, 0x08000004, 0, ~0UL};
         if (call(134, signals[i], (long)&action, 0, 8, 0, 0))
             leave(6);
     }
+    u64 timer[4] = {PATIENCE, 0, PATIENCE, 0};
+    call(103, 0, (long)timer, 0, 0, 0, 0);
     __asm__ volatile("brk #0");
     leave(7);
 }

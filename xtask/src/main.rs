@@ -11,6 +11,7 @@ mod image;
 mod layers;
 mod licences;
 mod metadata;
+mod oracle;
 mod setup;
 mod shell;
 mod test;
@@ -41,6 +42,8 @@ enum Task {
     Boots(boots::Args),
     /// Measure Vambrace beside QEMU.
     Bench(bench::Args),
+    /// Compare the PE with independent implementations.
+    Oracle(oracle::Args),
     /// Check that dependencies between our crates point down.
     Layers,
     /// Check the licences of all dependencies.
@@ -67,6 +70,7 @@ fn run(task: Task) -> Result<()> {
         Task::Test => test::run(),
         Task::Boots(args) => boots::run(&args),
         Task::Bench(args) => bench::run(&args),
+        Task::Oracle(args) => oracle::run(&args),
         Task::Layers => layers::run(),
         Task::Licences => licences::run(),
     }

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use crate::boot::{self, Access, Boot, Disk, Echo, Machine, Outcome};
 use crate::boots::expect_demo;
 use crate::guests::{GUESTS_VARIABLE, Guests, Kernel};
-use crate::{setup, shell};
+use crate::{oracle, setup, shell};
 
 /// The kernel that CI boots.
 const KERNEL: Kernel = Kernel::V6_1;
@@ -24,6 +24,7 @@ pub fn run() -> Result<()> {
     let mut tally = Tally::default();
     cargo_tests(&mut tally)?;
     counted(&mut tally, guest_tests(&guests))?;
+    tally.check("oracle --quick", || oracle::quick().map(|line| println!("{line}")));
     boot::build_vambrace()?;
     boots(&guests, &mut tally)?;
     for failure in &tally.failures {

@@ -1,0 +1,72 @@
+//! `cargo xtask oracle`: our PE beside qemu-aarch64 and other independent implementations. `--quick` is what CI runs.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, bail};
+
+use crate::{setup, shell};
+
+/// Arguments of `cargo xtask oracle`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// At least 2,000 cases of each encoding class, the same in every run (what CI runs).
+    #[arg(long, conflicts_with_all = ["long", "count"])]
+    quick: bool,
+    /// Cases with other seeds until the time is over, in a release build.
+    #[arg(long, conflicts_with = "count")]
+    long: bool,
+    /// Minutes of `--long`.
+    #[arg(long, default_value_t = 30, requires = "long")]
+    minutes: u64,
+    /// The seed; `--long` takes one from the clock, and prints it.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Only this encoding class or encoding.
+    #[arg(long)]
+    only: Option<String>,
+    /// Counts the encodings of Arm's list: modelled, refused by name.
+    #[arg(long)]
+    count: bool,
+}
+
+/// Runs the task.
+pub fn run(args: &Args) -> Result<()> {
+    setup::ensure(&[setup::Part::Cross, setup::Part::QemuUser])?;
+    if args.count {
+        return count();
+    }
+    let mut more = Vec::new();
+    if let Some(only) = &args.only {
+        more.extend(["--only".to_owned(), only.clone()]);
+    }
+    let mut command = shell::cargo();
+    command.args(["run", "--quiet", "-p", "vambrace-oracle", "--bin", "oracle"]);
+    if args.long {
+        let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+        let seed = args.seed.unwrap_or_else(clock);
+        command.args(["--release", "--", "--minutes", &args.minutes.to_string(), "--seed", &seed.to_string()]);
+    } else if args.quick || args.only.is_some() {
+        command.args(["--", "--seed", &args.seed.unwrap_or(1).to_string()]);
+    } else {
+        bail!("one of --quick, --long, --count or --only is needed");
+    }
+    shell::run(command.args(more))
+}
+
+/// `--quick` for `cargo xtask test`: one line where all is well.
+pub fn quick() -> Result<String> {
+    let mut command = shell::cargo();
+    command.args(["run", "--quiet", "-p", "vambrace-oracle", "--bin", "oracle", "--", "--seed", "1"]);
+    let output = command.output().context("cannot start cargo")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() {
+        bail!("{text}{}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(text.lines().last().unwrap_or_default().to_owned())
+}
+
+fn count() -> Result<()> {
+    let mut command = shell::cargo();
+    command.args(["test", "--quiet", "-p", "vambrace-oracle", "--test", "leaves", "--", "--nocapture", "count"]);
+    shell::run(&mut command)
+}
