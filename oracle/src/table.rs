@@ -286,4 +286,3 @@ impl Report {
         text
     }
 }
-
