@@ -188,6 +188,8 @@ pub fn features(program: &str, cpu: &str) -> &'static [&'static str] {
         ("pauth" | "bti", "max") => {
             &["pacimp=off", "pacqarma5=on", "pauth2=off", "fpac=off", "fpaccombine=off", "constpacfield=off"]
         }
+        // QEMU 7.2 has no FEAT_LSE2.
+        ("memory", "max") => &["lse2=off"],
         _ => &[],
     }
 }

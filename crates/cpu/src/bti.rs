@@ -88,9 +88,8 @@ impl Pe {
             BTI_C => btype != 3,
             BTI_J => btype != 2,
             PACIASP | PACIBSP => {
-                let (control, _) = self.regime_controls();
                 let strict = if self.pstate.el == El::El0 { sctlr::BT0 } else { sctlr::BT1 };
-                btype != 3 || !strict.is_set(control)
+                btype != 3 || !strict.is_set(self.control())
             }
             _ => is_breakpoint(word) || is_halt(word),
         }

@@ -2,6 +2,8 @@
 //! translation, permission and the bus. DDI 0487 B2 and D8.
 
 use arch::Va;
+use arch::feature::Feature;
+use arch::field::sctlr_el1 as sctlr;
 use bus::{MmioAccess, Size, Target};
 use mmu::{AccessKind, Admission, Caching, Dirty, MemAttr, Rights};
 use sem::{Access, Order, Privilege, Word};
@@ -14,6 +16,15 @@ use crate::tags::TagRule;
 
 /// The granule by which the fast caches and the splitting of unaligned accesses work, in bytes.
 pub(crate) const PAGE: u64 = 4096;
+
+/// Kinds of accesses that have to be aligned without FEAT_LSE2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unaligned {
+    /// Load-acquire and store-release.
+    Ordered,
+    /// Atomic and exclusive.
+    Atomic,
+}
 
 /// Where an access ends up.
 #[derive(Clone, Copy)]
@@ -234,7 +245,19 @@ impl Pe {
     /// Alignment as SCTLR_ELx.A and ordered accesses ask for it: these faults come before those of translation
     /// (DDI 0487 D1.3.5.6).
     fn check_own_alignment(&mut self, va: u64, access: Access, kind: AccessKind) -> Result<(), Stop> {
-        if self.is_aligned_enough(va, access) { Ok(()) } else { self.alignment_fault(va, kind) }
+        if self.is_aligned_enough(va, access) || self.allows_unaligned(va, 1 << access.log2, Unaligned::Ordered) {
+            Ok(())
+        } else {
+            self.alignment_fault(va, kind)
+        }
+    }
+
+    /// FEAT_LSE2: ordered and atomic accesses need not be aligned inside 16 aligned bytes; with SCTLR_ELx.nAA ordered
+    /// ones need not be anywhere (AArch64.UnalignedAccessFaults). For unaligned accesses only.
+    #[cold]
+    fn allows_unaligned(&self, va: u64, bytes: u64, what: Unaligned) -> bool {
+        let anywhere = what == Unaligned::Ordered && sctlr::nAA.is_set(self.control());
+        self.align_mask == 0 && self.model.has(Feature::FEAT_LSE2) && (anywhere || (va & 15) + bytes <= 16)
     }
 
     /// Alignment as Device memory asks for it: these faults come after those of translation.
@@ -326,12 +349,17 @@ impl Pe {
     /// the syndrome says write only where a read would not have faulted.
     #[inline(never)]
     fn atomic_slow(&mut self, va: u64, bytes: u64, kinds: &[AccessKind], access: Access) -> Result<u64, Stop> {
-        if va & (bytes - 1) != 0 {
+        let unaligned = va & (bytes - 1) != 0;
+        if unaligned && !self.allows_unaligned(va, bytes, Unaligned::Atomic) {
             return self.alignment_fault(va, kinds[0]);
         }
         let mut place = self.place(va, kinds[0], access.privilege)?;
         for kind in &kinds[1..] {
             place = self.place(va, *kind, access.privilege)?;
+        }
+        // Unaligned ones to other than Write-Back memory: an Alignment fault, of what the architecture lets choose.
+        if unaligned && !place.attr.is_write_back() {
+            return self.alignment_fault(va, kinds[0]);
         }
         match place.target {
             Target::Ram(offset) if offset + bytes <= self.ram.len() => {

@@ -58,6 +58,15 @@ impl MemAttr {
         self.0 & 0xf0 == 0
     }
 
+    /// Is it Normal memory, inner and outer write-back?
+    #[must_use]
+    pub const fn is_write_back(self) -> bool {
+        const fn level(nibble: u8) -> bool {
+            nibble > 4 && nibble & 4 != 0
+        }
+        self.is_tagged() || level(self.0 >> 4) && level(self.0 & 15)
+    }
+
     /// Is it Normal tagged memory?
     #[inline(always)]
     #[must_use]

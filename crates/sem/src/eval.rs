@@ -209,6 +209,8 @@ pub struct Flat {
 static DECODER: LazyLock<Decoder<Flat>> = LazyLock::new(Decoder::new);
 
 const NZCV: Enc = Enc::new(3, 3, 4, 2, 0);
+const RNDR: Enc = Enc::new(3, 3, 2, 4, 0);
+const RNDRRS: Enc = Enc::new(3, 3, 2, 4, 1);
 const FPCR: Enc = Enc::new(3, 3, 4, 4, 0);
 const FPSR: Enc = Enc::new(3, 3, 4, 4, 1);
 
@@ -477,6 +479,11 @@ impl Machine for Flat {
                 return Err(Stop::Leaves(op));
             }
             System::Mrs(NZCV) => return Ok(self.nzcv),
+            // The flags say that there was a random number.
+            System::Mrs(RNDR | RNDRRS) => {
+                self.nzcv = 0;
+                return Ok(Self::system_value(op));
+            }
             System::Mrs(FPCR) => return Ok(self.fp.fpcr),
             System::Mrs(FPSR) => return Ok(self.fp.fpsr),
             System::Mrs(_) | System::Sysl(_) => return Ok(Self::system_value(op)),

@@ -323,6 +323,8 @@ impl Quad for Nothing {
 }
 
 const NZCV: Enc = Enc::new(3, 3, 4, 2, 0);
+const RNDR: Enc = Enc::new(3, 3, 2, 4, 0);
+const RNDRRS: Enc = Enc::new(3, 3, 2, 4, 1);
 const FPCR: Enc = Enc::new(3, 3, 4, 4, 0);
 const FPSR: Enc = Enc::new(3, 3, 4, 4, 1);
 const SPSEL: Enc = Enc::new(3, 0, 4, 2, 0);
@@ -501,6 +503,7 @@ impl Machine for Footprint {
     fn system(&mut self, _insn: Insn, op: System, _argument: Nothing) -> Result<Nothing, Infallible> {
         self.system.push(op);
         match op {
+            System::Mrs(RNDR | RNDRRS) => self.writes.add(Place::Nzcv),
             System::Mrs(register) => place_of(register).into_iter().for_each(|place| self.reads.add(place)),
             // The current stack pointer becomes another one, or stays.
             System::Msr(SPSEL) | System::MsrImmediate(PstateField::SpSel, _) => {

@@ -2,13 +2,13 @@
 
 mod qarma;
 
-use arch::Va;
-use arch::esr::{PacKey, pac_fail};
+use arch::esr::{PacKey, Syndrome, pac_fail};
 use arch::feature::Feature;
-use arch::field::{Field, sctlr_el1 as sctlr, tcr_el1 as tcr, tcr_el2};
+use arch::field::{Field, hcr_el2, sctlr_el1 as sctlr, tcr_el1 as tcr, tcr_el2};
 use arch::model::CpuModel;
 use arch::sysreg::Reg;
-use mmu::{Half, Regime};
+use arch::{El, Va};
+use mmu::Half;
 use sem::PauthKey;
 
 use crate::pe::Pe;
@@ -150,17 +150,9 @@ const fn extension(half: Half) -> u64 {
 }
 
 impl Pe {
-    /// SCTLR and TCR of the current regime.
-    pub(crate) fn regime_controls(&self) -> (u64, u64) {
-        match self.stage1.regime {
-            Regime::El10 => (self.reg(Reg::SCTLR_EL1), self.reg(Reg::TCR_EL1)),
-            Regime::El2 | Regime::El20 => (self.reg(Reg::SCTLR_EL2), self.reg(Reg::TCR_EL2)),
-        }
-    }
-
     /// The top byte in the lower and in the upper range (EffectiveTBI).
     fn tops(&self, purpose: Purpose) -> [Top; 2] {
-        let (_, control) = self.regime_controls();
+        let control = self.translation_control();
         let top = |tbi: Field, tbid: Field| {
             let tagged = tbi.is_set(control) && (purpose == Purpose::Data || !tbid.is_set(control));
             if tagged { Top::Tag } else { Top::Used }
@@ -195,12 +187,22 @@ impl Pe {
     fn enabled(&self, key: PauthKey) -> Option<(Pauth, [u64; 2])> {
         let pauth = self.pauth?;
         let (value, enable) = self.address_key(key);
-        enable.is_set(self.regime_controls().0).then_some((pauth, value))
+        enable.is_set(self.control()).then_some((pauth, value))
+    }
+
+    /// HCR_EL2.API clear: EL2 wants to see what the lower levels sign and authenticate.
+    fn check_pauth_trap(&mut self) -> Result<(), Stop> {
+        let lower = self.pstate.el < El::El2 && !(self.pstate.el == El::El0 && self.is_host_el0());
+        if lower && self.has_el2() && !self.hcr(hcr_el2::API) {
+            return Err(self.raise_to_el2(Syndrome::PAUTH_TRAP));
+        }
+        Ok(())
     }
 
     /// AddPACIA and its kind.
-    pub(crate) fn sign_pointer(&self, key: PauthKey, pointer: u64, modifier: u64) -> u64 {
-        let Some((pauth, value)) = self.enabled(key) else { return pointer };
+    pub(crate) fn sign_pointer(&mut self, key: PauthKey, pointer: u64, modifier: u64) -> Result<u64, Stop> {
+        let Some((pauth, value)) = self.enabled(key) else { return Ok(pointer) };
+        self.check_pauth_trap()?;
         let tops = self.tops(Purpose::of(key));
         let by_bit55 = Half::of(Va(pointer));
         let top = tops[by_bit55 as usize];
@@ -221,7 +223,7 @@ impl Pe {
             Level::Base | Level::Epac => {}
             Level::Pauth2 | Level::Fpac | Level::FpacCombine => code ^= pointer,
         }
-        pointer & !layout.whole | extension(half) & BIT55 | code & layout.field
+        Ok(pointer & !layout.whole | extension(half) & BIT55 | code & layout.field)
     }
 
     /// AuthIA and its kind.
@@ -233,6 +235,7 @@ impl Pe {
         combined: Combined,
     ) -> Result<u64, Stop> {
         let Some((pauth, value)) = self.enabled(key) else { return Ok(pointer) };
+        self.check_pauth_trap()?;
         let (layout, plain) = self.plain(Purpose::of(key), pointer);
         let code = pauth.code(plain, modifier, value);
         let signed = if pauth.level >= Level::Pauth2 { plain ^ code } else { code };
@@ -263,9 +266,10 @@ impl Pe {
     }
 
     /// PACGA.
-    pub(crate) fn generic_code(&self, value: u64, modifier: u64) -> u64 {
+    pub(crate) fn generic_code(&mut self, value: u64, modifier: u64) -> Result<u64, Stop> {
+        self.check_pauth_trap()?;
         let key = [self.reg(Reg::APGAKeyHi_EL1), self.reg(Reg::APGAKeyLo_EL1)];
-        self.pauth.map_or(0, |pauth| pauth.code(value, modifier, key)) & !0xffff_ffff
+        Ok(self.pauth.map_or(0, |pauth| pauth.code(value, modifier, key)) & !0xffff_ffff)
     }
 }
 

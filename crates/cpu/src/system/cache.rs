@@ -19,6 +19,8 @@ enum Maintenance {
     All,
     /// IC IVAU, DC CVAU, CVAC, CVAP, CVADP, CIVAC: clean by address, at EL0 with SCTLR_EL1.UCI.
     ByVa,
+    /// Those of them that invalidate, IC IVAU, DC CIVAC and its kind: at EL0 with SCTLR_EL1.CMOW they want to be able to write.
+    ByVaInvalidating,
     /// DC IVAC: privileged.
     Invalidate,
     /// DC ZVA, at EL0 with SCTLR_EL1.DZE.
@@ -31,19 +33,19 @@ enum Maintenance {
 
 /// One line an instruction: encoding, what it is, the feature that it comes with.
 const MAINTENANCE: [(Enc, Maintenance, Option<Feature>); 31] = [
-    (Enc::new(1, 0, 7, 1, 0), Maintenance::All, None),        // IC IALLUIS
-    (Enc::new(1, 0, 7, 5, 0), Maintenance::All, None),        // IC IALLU
-    (Enc::new(1, 3, 7, 5, 1), Maintenance::ByVa, None),       // IC IVAU
+    (Enc::new(1, 0, 7, 1, 0), Maintenance::All, None), // IC IALLUIS
+    (Enc::new(1, 0, 7, 5, 0), Maintenance::All, None), // IC IALLU
+    (Enc::new(1, 3, 7, 5, 1), Maintenance::ByVaInvalidating, None), // IC IVAU
     (Enc::new(1, 0, 7, 6, 1), Maintenance::Invalidate, None), // DC IVAC
-    (Enc::new(1, 0, 7, 6, 2), Maintenance::All, None),        // DC ISW
-    (Enc::new(1, 0, 7, 10, 2), Maintenance::All, None),       // DC CSW
-    (Enc::new(1, 0, 7, 14, 2), Maintenance::All, None),       // DC CISW
-    (Enc::new(1, 3, 7, 4, 1), Maintenance::Zero, None),       // DC ZVA
-    (Enc::new(1, 3, 7, 10, 1), Maintenance::ByVa, None),      // DC CVAC
-    (Enc::new(1, 3, 7, 11, 1), Maintenance::ByVa, None),      // DC CVAU
+    (Enc::new(1, 0, 7, 6, 2), Maintenance::All, None), // DC ISW
+    (Enc::new(1, 0, 7, 10, 2), Maintenance::All, None), // DC CSW
+    (Enc::new(1, 0, 7, 14, 2), Maintenance::All, None), // DC CISW
+    (Enc::new(1, 3, 7, 4, 1), Maintenance::Zero, None), // DC ZVA
+    (Enc::new(1, 3, 7, 10, 1), Maintenance::ByVa, None), // DC CVAC
+    (Enc::new(1, 3, 7, 11, 1), Maintenance::ByVa, None), // DC CVAU
     (Enc::new(1, 3, 7, 12, 1), Maintenance::ByVa, Some(Feature::FEAT_DPB)), // DC CVAP
     (Enc::new(1, 3, 7, 13, 1), Maintenance::ByVa, Some(Feature::FEAT_DPB2)), // DC CVADP
-    (Enc::new(1, 3, 7, 14, 1), Maintenance::ByVa, None),      // DC CIVAC
+    (Enc::new(1, 3, 7, 14, 1), Maintenance::ByVaInvalidating, None), // DC CIVAC
     (Enc::new(1, 0, 7, 6, 3), Maintenance::Invalidate, Some(Feature::FEAT_MTE2)), // DC IGVAC
     (Enc::new(1, 0, 7, 6, 4), Maintenance::All, Some(Feature::FEAT_MTE2)), // DC IGSW
     (Enc::new(1, 0, 7, 6, 5), Maintenance::Invalidate, Some(Feature::FEAT_MTE2)), // DC IGDVAC
@@ -60,8 +62,8 @@ const MAINTENANCE: [(Enc, Maintenance, Option<Feature>); 31] = [
     (Enc::new(1, 3, 7, 12, 5), Maintenance::ByVa, Some(Feature::FEAT_MTE)), // DC CGDVAP
     (Enc::new(1, 3, 7, 13, 3), Maintenance::ByVa, Some(Feature::FEAT_MTE)), // DC CGVADP
     (Enc::new(1, 3, 7, 13, 5), Maintenance::ByVa, Some(Feature::FEAT_MTE)), // DC CGDVADP
-    (Enc::new(1, 3, 7, 14, 3), Maintenance::ByVa, Some(Feature::FEAT_MTE)), // DC CIGVAC
-    (Enc::new(1, 3, 7, 14, 5), Maintenance::ByVa, Some(Feature::FEAT_MTE)), // DC CIGDVAC
+    (Enc::new(1, 3, 7, 14, 3), Maintenance::ByVaInvalidating, Some(Feature::FEAT_MTE)), // DC CIGVAC
+    (Enc::new(1, 3, 7, 14, 5), Maintenance::ByVaInvalidating, Some(Feature::FEAT_MTE)), // DC CIGDVAC
 ];
 
 impl Pe {
@@ -71,7 +73,7 @@ impl Pe {
             return if present { self.maintenance(insn, *what, xt) } else { self.undefined_here() };
         }
         if self.pstate.el == El::El0 {
-            return self.undefined_here();
+            return self.not_allocated(insn, enc);
         }
         if self.el2_traps_instruction(enc) {
             return Err(self.sysreg_trap_to_el2(insn));
@@ -87,7 +89,7 @@ impl Pe {
         let control = self.control();
         let enabled = match what {
             Maintenance::All | Maintenance::Invalidate => None,
-            Maintenance::ByVa => Some(sctlr::UCI.get(control)),
+            Maintenance::ByVa | Maintenance::ByVaInvalidating => Some(sctlr::UCI.get(control)),
             Maintenance::Zero | Maintenance::Tag | Maintenance::ZeroAndTag => Some(sctlr::DZE.get(control)),
         };
         if self.pstate.el == El::El0 {
@@ -103,7 +105,10 @@ impl Pe {
         match what {
             // Memory is coherent and writes to code are noticed: there is nothing to do.
             Maintenance::All => Ok(()),
-            Maintenance::ByVa => self.touch(xt, AccessKind::CacheMaintenance),
+            Maintenance::ByVaInvalidating if self.pstate.el == El::El0 && sctlr::CMOW.is_set(control) => {
+                self.touch(xt, AccessKind::CacheInvalidate)
+            }
+            Maintenance::ByVa | Maintenance::ByVaInvalidating => self.touch(xt, AccessKind::CacheMaintenance),
             Maintenance::Invalidate => self.touch(xt, AccessKind::CacheInvalidate),
             Maintenance::Zero => self.zero_block(xt, TagCheck::Checked),
             Maintenance::Tag => self.tag_block_of(xt),

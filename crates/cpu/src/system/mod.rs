@@ -33,7 +33,8 @@ impl Pe {
             System::Msr(enc) => self.msr(insn, enc, argument).map(|()| 0),
             System::Sys(enc) => self.sys_instruction(insn, enc, argument).map(|()| 0),
             // No SYSL is allocated in what is modelled.
-            System::Sysl(_) | System::Drps => self.undefined_here(),
+            System::Sysl(enc) => self.not_allocated(insn, enc),
+            System::Drps => self.undefined_here(),
             System::MsrImmediate(field, value) => self.msr_immediate(insn, field, value).map(|()| 0),
             System::Exception(call, immediate) => Err(self.exception_call(insn, call, immediate)),
             System::Eret | System::EretAuthenticated(_) => {
@@ -68,12 +69,12 @@ impl Pe {
     pub(crate) fn assist_with(&mut self, _insn: Insn, op: Assist, operands: [u64; 3]) -> Result<u64, Stop> {
         let [pointer, modifier, _] = operands;
         match op {
-            Assist::Sign(key) => Ok(self.sign_pointer(key, pointer, modifier)),
+            Assist::Sign(key) => self.sign_pointer(key, pointer, modifier),
             Assist::Authenticate(key) => self.authenticate_pointer(key, pointer, modifier, Combined::No),
             Assist::AuthenticateCombined(key) => self.authenticate_pointer(key, pointer, modifier, Combined::Yes),
             Assist::StripInstruction => Ok(self.strip_pointer(Purpose::Instruction, pointer)),
             Assist::StripData => Ok(self.strip_pointer(Purpose::Data, pointer)),
-            Assist::SignGeneric => Ok(self.generic_code(pointer, modifier)),
+            Assist::SignGeneric => self.generic_code(pointer, modifier),
         }
     }
 

@@ -51,7 +51,7 @@ impl Pe {
 
     pub(super) fn msr(&mut self, insn: Insn, enc: Enc, value: u64) -> Result<(), Stop> {
         let el = self.pstate.el;
-        let Some(reg) = register_of(insn, enc) else { return self.undefined_here() };
+        let Some(reg) = register_of(insn, enc) else { return self.not_allocated(insn, enc) };
         let info = reg.info();
         if !self.facts[reg as usize].present || info.min_write.is_none_or(|min| el < min) {
             return self.undefined_here();
@@ -86,10 +86,18 @@ impl Pe {
         Some(if at_el2 || host_timer { facts.with_e2h } else { reg })
     }
 
+    /// A system register or instruction that is not there: UNDEFINED, but with FEAT_TIDCP1 SCTLR_EL1.TIDCP traps what EL0 does in
+    /// the IMPLEMENTATION DEFINED spaces, CRn 11 and 15.
+    pub(super) fn not_allocated<T>(&mut self, insn: Insn, enc: Enc) -> Result<T, Stop> {
+        let implementation_space = matches!(enc.op0(), 1 | 3) && matches!(enc.crn(), 11 | 15);
+        let trapped = self.pstate.el == El::El0 && sctlr::TIDCP.is_set(self.control());
+        if implementation_space && trapped { Err(self.sysreg_trap(insn)) } else { self.undefined_here() }
+    }
+
     /// An access that finds no register: UNDEFINED, except that FEAT_IDST traps EL0's reads of the ID space.
     fn no_access(&mut self, insn: Insn, enc: Enc) -> Result<u64, Stop> {
         let idst = self.model.features.has(Feature::FEAT_IDST) && sysreg::is_idst_space(enc);
-        if self.pstate.el == El::El0 && idst { Err(self.sysreg_trap(insn)) } else { self.undefined_here() }
+        if self.pstate.el == El::El0 && idst { Err(self.sysreg_trap(insn)) } else { self.not_allocated(insn, enc) }
     }
 
     /// Writes the bits that software can write on this model; gives what changed.
