@@ -92,7 +92,7 @@ fn end_of_interrupt(state: &mut State, index: usize, group: Group, intid: u32) {
 }
 
 /// Interrupt `intid` (of PE `index` if private) stops being active.
-fn deactivate(state: &mut State, index: usize, intid: u32) {
+pub fn deactivate(state: &mut State, index: usize, intid: u32) {
     change(state, index, intid, |bank, n| bank.active &= !(1 << n));
 }
 

@@ -1,11 +1,11 @@
 //! A GICv3: distributor, redistributors and the system-register CPU interface, with one security state
 //! (`GICD_CTLR.DS` = 1) and affinity routing always on, for up to 512 PEs.
 //!
-//! There are no LPIs and no ITS yet, and no virtual CPU interface; `GICD_TYPER` and `GICR_TYPER` say so.
+//! There are no LPIs and no ITS yet; `GICD_TYPER` and `GICR_TYPER` say so.
 //!
 //! Modules: [`spec`] holds the programmer's model as data, `state` the state and its one consistency rule,
 //! `priority` the arithmetic of priorities, and `distributor`, `redistributor` and `cpu_interface` the registers of
-//! each part. The virtual CPU interface goes beside `cpu_interface`.
+//! each part, `virtual_interface` the list registers and what a guest sees.
 
 use core::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -22,6 +22,7 @@ pub mod spec;
 mod state;
 #[cfg(test)]
 mod tests;
+mod virtual_interface;
 
 pub use distributor::Distributor;
 pub use redistributor::Redistributors;
@@ -119,6 +120,7 @@ impl Gic {
     pub fn reset_interface(&self, cpu: usize) {
         self.with_pe(cpu, |state| {
             state.pes[cpu].interface = Interface::new();
+            virtual_interface::reset(state, cpu);
             state.touch(cpu);
             state.choose_takers();
         });
@@ -159,6 +161,18 @@ impl CpuInterface for Gic {
     }
     fn write(&self, cpu: usize, reg: Enc, value: u64) -> Option<()> {
         self.with_pe(cpu, |state| cpu_interface::write(state, cpu, reg, value)).flatten()
+    }
+    fn read_virtual(&self, cpu: usize, reg: Enc) -> Option<u64> {
+        self.with_pe(cpu, |state| virtual_interface::read(state, cpu, reg)).flatten()
+    }
+    fn write_virtual(&self, cpu: usize, reg: Enc, value: u64) -> Option<()> {
+        self.with_pe(cpu, |state| virtual_interface::write(state, cpu, reg, value)).flatten()
+    }
+    fn read_hypervisor(&self, cpu: usize, reg: Enc) -> Option<u64> {
+        self.with_pe(cpu, |state| virtual_interface::read_hypervisor(state, cpu, reg)).flatten()
+    }
+    fn write_hypervisor(&self, cpu: usize, reg: Enc, value: u64) -> Option<()> {
+        self.with_pe(cpu, |state| virtual_interface::write_hypervisor(state, cpu, reg, value)).flatten()
     }
     fn set_ppi(&self, cpu: usize, intid: u32, level: Level) {
         if (SGIS..PRIVATE).contains(&intid) {

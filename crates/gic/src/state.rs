@@ -12,7 +12,10 @@ use bus::{CpuLines, Level, Size};
 
 use crate::priority::{ActivePriorities, Group, IDLE, MIN_BPR0, MIN_BPR1, group_priority};
 use crate::spec::{BitReg, IntReg, MAX_SPIS, PRIORITY_MASK, PRIVATE, SPECIAL, gicr_ctlr, icc_ctlr, irouter};
+use crate::virtual_interface::VirtualInterface;
 
+/// List registers of each PE.
+pub const LIST_REGISTERS: usize = 4;
 /// Banks of SPIs at most.
 pub const MAX_SPI_BANKS: usize = MAX_SPIS.div_ceil(32) as usize;
 
@@ -246,6 +249,8 @@ pub struct Pe {
     pub status: u32,
     /// The CPU interface.
     pub interface: Interface,
+    /// The virtual CPU interface.
+    pub virtual_interface: VirtualInterface,
     /// The interrupt that the CPU interface sees: the highest priority one of the enabled groups.
     pub hppi: Option<Pending>,
     /// SPIs that are ready and placed here.
@@ -274,6 +279,13 @@ impl Pe {
         self.spis[bank] &= !bit;
         if self.spis[bank] == 0 {
             self.spi_words &= !(1 << bank);
+        }
+    }
+
+    /// Drives virtual wires.
+    pub fn drive_virtual(&self, lines: u32, level: Level) {
+        if lines != 0 {
+            self.wires.drive(lines, level);
         }
     }
 
@@ -330,6 +342,7 @@ impl State {
             ctlr: 0,
             status: 0,
             interface: Interface::new(),
+            virtual_interface: VirtualInterface::new(LIST_REGISTERS),
             hppi: None,
             spis: [0; MAX_SPI_BANKS],
             spi_words: 0,
@@ -519,6 +532,8 @@ impl State {
             state.write_u32(pe.ctlr);
             state.write_u32(pe.status);
             pe.interface.hash(state);
+            pe.virtual_interface.hash(state);
+            pe.virtual_interface.hash(state);
         }
     }
 }
