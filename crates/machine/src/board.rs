@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use arch::Pa;
+use arch::feature::Feature;
 use arch::model::CpuModel;
 use bus::{Bus, CpuLines, Device, IrqLine, IrqSink, Ram};
 use cpu::{CodeCache, Conduit, Pe, PeConfig, Semihosting};
@@ -123,6 +124,7 @@ impl Board {
                 board.code.push(CodeCache::new(ram.clone(), model.features));
                 features.len() - 1
             });
+            let conduit = if model.has(Feature::FEAT_EL2) { Conduit::Smc } else { Conduit::Hvc };
             let pe = Pe::new(PeConfig {
                 index,
                 mpidr: map::mpidr(index),
@@ -130,7 +132,7 @@ impl Board {
                 bus: bus.clone(),
                 gic: Arc::new(gic.clone()),
                 lines: lines[index].clone(),
-                conduit: Conduit::Hvc,
+                conduit,
                 frequency: map::FREQUENCY,
                 seed: config.seed ^ (index as u64) << 32,
                 semihosting: config.semihosting,

@@ -71,6 +71,10 @@ pub const SECURE_TIMER_PPI: u32 = 13;
 pub const PHYSICAL_TIMER_PPI: u32 = 14;
 /// The virtual timer's PPI.
 pub const VIRTUAL_TIMER_PPI: u32 = 11;
+/// The EL2 virtual timer's PPI.
+pub const HYP_VIRTUAL_TIMER_PPI: u32 = 12;
+/// The GIC's maintenance interrupt's PPI.
+pub const MAINTENANCE_PPI: u32 = 9;
 /// The non-secure EL2 physical timer's PPI.
 pub const HYP_TIMER_PPI: u32 = 10;
 

@@ -9,11 +9,12 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use arch::Pa;
+use arch::feature::Feature;
 use bus::Ram;
 use thiserror::Error;
 
 use crate::config::MachineConfig;
-use crate::fdt::{self, Additions, Description, DtbError, MAX_DTB};
+use crate::fdt::{self, Additions, Description, DtbError, Hypervisor, MAX_DTB};
 use crate::map::RAM_BASE;
 
 mod elf;
@@ -156,6 +157,8 @@ pub fn load(config: &MachineConfig, ram: &Ram) -> Result<Entry, BootError> {
         None => None,
     };
 
+    let el2 = config.models().is_ok_and(|models| models.iter().any(|m| m.has(Feature::FEAT_EL2)));
+    let hypervisor = if el2 { Hypervisor::Present } else { Hypervisor::Absent };
     let blob = match &user_dtb {
         Some((path, blob)) => {
             let additions =
@@ -168,6 +171,7 @@ pub fn load(config: &MachineConfig, ram: &Ram) -> Result<Entry, BootError> {
             memory: ram.len(),
             bootargs: config.append.as_deref().unwrap_or(""),
             initrd: initrd_range.clone(),
+            hypervisor,
             seed: config.seed,
         }),
     };

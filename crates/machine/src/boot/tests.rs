@@ -157,6 +157,7 @@ fn a_users_device_tree() {
         bootargs: "mine",
         initrd: None,
         seed: 0,
+        hypervisor: fdt::Hypervisor::Absent,
     });
     let dtb = Some(files.put("dtb", &user));
     let initrd = Some(files.put("initrd", b"i"));

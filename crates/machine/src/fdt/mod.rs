@@ -21,6 +21,15 @@ pub const MAX_DTB: u64 = 2 << 20;
 /// Frequency of the clock that feeds the serial port and the real-time clock, in Hz.
 pub const APB_CLOCK_HZ: u32 = 24_000_000;
 
+/// Is EL2 there? Firmware is then called by SMC, and the GIC has a maintenance interrupt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hypervisor {
+    /// EL1 is the highest level.
+    Absent,
+    /// EL2 is the highest level.
+    Present,
+}
+
 /// What a generated device tree says.
 #[derive(Clone, Debug)]
 pub struct Description<'a> {
@@ -34,6 +43,8 @@ pub struct Description<'a> {
     pub bootargs: &'a str,
     /// Where the initial RAM disk is, in physical addresses.
     pub initrd: Option<Range<u64>>,
+    /// What there is above EL1.
+    pub hypervisor: Hypervisor,
     /// The machine's seed, from which `rng-seed` and `kaslr-seed` follow.
     pub seed: u64,
 }
@@ -100,10 +111,10 @@ pub fn generate(description: &Description) -> Vec<u8> {
         .child(
             Builder::new("psci")
                 .strings("compatible", &["arm,psci-1.0", "arm,psci-0.2", "arm,psci"])
-                .set("method", "hvc"),
+                .set("method", if description.hypervisor == Hypervisor::Present { "smc" } else { "hvc" }),
         )
         .child(gic(description))
-        .child(timer())
+        .child(timer(description))
         .child(
             Builder::new("apb-pclk")
                 .set("compatible", "fixed-clock")
@@ -180,8 +191,12 @@ fn gic(description: &Description) -> Builder {
     let regions = map::gicr_regions(description.cpus, description.memory);
     let mut reg = vec![map::GICD.base, map::GICD.len];
     reg.extend(regions.iter().flat_map(|region| [region.window.base, region.window.len]));
-    Builder::new(format!("intc@{:x}", map::GICD.base))
-        .set("compatible", "arm,gic-v3")
+    let intc = Builder::new(format!("intc@{:x}", map::GICD.base));
+    let intc = match description.hypervisor {
+        Hypervisor::Present => intc.set("interrupts", [PPI, map::MAINTENANCE_PPI, LEVEL_HIGH]),
+        Hypervisor::Absent => intc,
+    };
+    intc.set("compatible", "arm,gic-v3")
         .set("reg", cells64(&reg))
         .set("#redistributor-regions", regions.len() as u32)
         .set("#interrupt-cells", 3u32)
@@ -192,8 +207,11 @@ fn gic(description: &Description) -> Builder {
         .set("phandle", PHANDLE_GIC)
 }
 
-fn timer() -> Builder {
-    let timers = [map::SECURE_TIMER_PPI, map::PHYSICAL_TIMER_PPI, map::VIRTUAL_TIMER_PPI, map::HYP_TIMER_PPI];
+fn timer(description: &Description) -> Builder {
+    let mut timers = vec![map::SECURE_TIMER_PPI, map::PHYSICAL_TIMER_PPI, map::VIRTUAL_TIMER_PPI, map::HYP_TIMER_PPI];
+    if description.hypervisor == Hypervisor::Present {
+        timers.push(map::HYP_VIRTUAL_TIMER_PPI);
+    }
     let interrupts: Vec<u32> = timers.iter().flat_map(|ppi| [PPI, *ppi, LEVEL_HIGH]).collect();
     Builder::new("timer")
         .strings("compatible", &["arm,armv8-timer", "arm,armv7-timer"])

@@ -12,6 +12,7 @@ fn description() -> Description<'static> {
         bootargs: "console=ttyAMA0 quiet",
         initrd: Some(0x4800_0000..0x4810_0123),
         seed: 7,
+        hypervisor: Hypervisor::Absent,
     }
 }
 
