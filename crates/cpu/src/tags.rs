@@ -4,12 +4,12 @@
 //! on at all is part of the cache's context. So only the slow path looks at tags.
 
 use arch::feature::Feature;
-use arch::field::{gcr_el1 as gcr, sctlr_el1 as sctlr, tcr_el1 as tcr, tfsr};
+use arch::field::{gcr_el1 as gcr, hcr_el2 as hcr, sctlr_el1 as sctlr, tcr_el1 as tcr, tcr_el2, tfsr};
 use arch::sysreg::Reg;
 use arch::{El, Va};
 use bus::Target;
 use ir::tags::{TAG_GRANULE, choose_tag, logical_tag, random_tag, tag_shift};
-use mmu::{AccessKind, Half, MemAttr, TagChecks};
+use mmu::{AccessKind, Half, MemAttr, Regime, TagChecks};
 use sem::{Access, Privilege, TagCheck, TagOp};
 
 use crate::abort::AccessFault;
@@ -17,7 +17,7 @@ use crate::memory::{PAGE, Place};
 use crate::pe::Pe;
 use crate::stop::Stop;
 
-/// Bits of SCTLR_EL1 that concern tags alone.
+/// Bits of SCTLR_ELx that concern tags alone.
 pub(crate) const TAG_CONTROLS: u64 =
     sctlr::ITFSB.mask() | sctlr::TCF0.mask() | sctlr::TCF.mask() | sctlr::ATA0.mask() | sctlr::ATA.mask();
 
@@ -34,39 +34,39 @@ pub(crate) enum TagRule {
     Asymmetric,
 }
 
-/// Whose controls apply: TCF0 and ATA0, or TCF and ATA.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Controls {
-    El0,
-    El1,
-}
-
 impl Pe {
-    fn tag_controls(&self, privilege: Privilege) -> Controls {
-        let unprivileged = privilege == Privilege::Unprivileged && self.pstate.uao == 0;
-        if self.pstate.el == El::El0 || unprivileged { Controls::El0 } else { Controls::El1 }
+    /// The level whose controls apply: EL0 for LDTR and its kind.
+    fn tag_level(&self, privilege: Privilege) -> El {
+        let el = self.pstate.el;
+        let host = el == El::El2 && self.is_host_el0();
+        let unprivileged = privilege == Privilege::Unprivileged && self.pstate.uao == 0 && (el == El::El1 || host);
+        if unprivileged { El::El0 } else { el }
+    }
+
+    /// SCTLR_ELx of the regime of `el`.
+    fn tag_control(&self, el: El) -> u64 {
+        self.reg(if self.regime_of(el) == Regime::El10 { Reg::SCTLR_EL1 } else { Reg::SCTLR_EL2 })
     }
 
     /// AllocationTagAccessIsEnabled. ATA and ATA0 are RES0 without FEAT_MTE2.
     fn tag_access_enabled(&self, privilege: Privilege) -> bool {
-        let enabled = match self.tag_controls(privilege) {
-            Controls::El0 => sctlr::ATA0,
-            Controls::El1 => sctlr::ATA,
-        };
-        enabled.is_set(self.control())
+        let el = self.tag_level(privilege);
+        if el < El::El2 && self.has_el2() && !self.hcr(hcr::ATA) && !self.is_host_el0() {
+            return false;
+        }
+        let enabled = if el == El::El0 { sctlr::ATA0 } else { sctlr::ATA };
+        enabled.is_set(self.tag_control(el))
     }
 
-    /// What a mismatch does as PSTATE and SCTLR_EL1 have it: the manual's EffectiveTCF, without the address's part.
+    /// What a mismatch does as PSTATE and SCTLR_ELx have it: the manual's EffectiveTCF, without the address's part.
     fn tag_mode(&self, privilege: Privilege) -> TagRule {
         if self.pstate.tco == 1 || !self.tag_access_enabled(privilege) {
             return TagRule::Unchecked;
         }
-        let field = match self.tag_controls(privilege) {
-            Controls::El0 => sctlr::TCF0,
-            Controls::El1 => sctlr::TCF,
-        };
+        let el = self.tag_level(privilege);
+        let field = if el == El::El0 { sctlr::TCF0 } else { sctlr::TCF };
         let has = |feature| self.model.features.has(feature);
-        match field.get(self.control()) {
+        match field.get(self.tag_control(el)) {
             1 => TagRule::Synchronous,
             2 if has(Feature::FEAT_MTE_ASYNC) => TagRule::Asynchronous,
             3 if has(Feature::FEAT_MTE3) => TagRule::Asymmetric,
@@ -88,6 +88,7 @@ impl Pe {
         }
         let control = self.translation_control();
         let (ignored, unchecked) = match Half::of(Va(va)) {
+            _ if !self.stage1.regime.has_el0() => (tcr_el2::TBI, tcr_el2::TCMA),
             Half::Lower => (tcr::TBI0, tcr::TCMA0),
             Half::Upper => (tcr::TBI1, tcr::TCMA1),
         };
@@ -152,9 +153,10 @@ impl Pe {
         if synchronous {
             return Err(self.data_abort(va, kind, AccessFault::TagCheck));
         }
-        let status = match self.tag_controls(privilege) {
-            Controls::El0 => Reg::TFSRE0_EL1,
-            Controls::El1 => Reg::TFSR_EL1,
+        let status = match self.tag_level(privilege) {
+            El::El0 => Reg::TFSRE0_EL1,
+            El::El1 => Reg::TFSR_EL1,
+            El::El2 | El::El3 => Reg::TFSR_EL2,
         };
         let bit = if Half::of(Va(va)) == Half::Upper { tfsr::TF1 } else { tfsr::TF0 };
         self.sys[status as usize] |= bit.mask();

@@ -104,6 +104,7 @@ impl Pe {
         HCR_CONTROLS.iter().any(covered)
             || self.traps_id_group3(reg)
             || self.traps_pauth_keys(reg)
+            || self.traps_tags(reg)
             || self.traps_coprocessor(reg)
             || self.traps_debug(reg)
             || self.traps_timer(reg)
@@ -131,6 +132,11 @@ impl Pe {
             _ => &[],
         };
         fields.iter().any(|field| self.hcr(*field))
+    }
+
+    /// HCR_EL2.ATA clear: EL1's registers of FEAT_MTE2.
+    fn traps_tags(&self, reg: Reg) -> bool {
+        !self.hcr(hcr::ATA) && matches!(reg, RGSR_EL1 | GCR_EL1 | TFSR_EL1 | TFSRE0_EL1)
     }
 
     /// HCR_EL2.TID3: the ID registers of group 3, CRm 1 to 7 (MVFR and ID_AA64 among them).

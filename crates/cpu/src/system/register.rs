@@ -192,7 +192,7 @@ impl Pe {
             | Reg::TCR_EL2
             | Reg::MAIR_EL2 => {
                 let changed = self.store_masked(reg, value);
-                if reg == Reg::SCTLR_EL1 && changed & !TAG_CONTROLS == 0 {
+                if matches!(reg, Reg::SCTLR_EL1 | Reg::SCTLR_EL2) && changed & !TAG_CONTROLS == 0 {
                     // Kernels write these on a switch of processes.
                     self.context_changed();
                 } else if changed != 0 {
