@@ -236,6 +236,11 @@ impl Outcome {
         self.lines.iter().map(|(_, line)| line.as_str()).find(|line| line.starts_with(prefix))
     }
 
+    /// All console lines that begin so.
+    pub fn lines_from<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a str> {
+        self.lines.iter().map(|(_, line)| line.as_str()).filter(move |line| line.starts_with(prefix))
+    }
+
     /// The console lines behind the first one that is exactly this.
     pub fn lines_behind(&self, wanted: &str) -> impl Iterator<Item = &str> {
         self.lines.iter().map(|(_, line)| line.as_str()).skip_while(move |line| *line != wanted).skip(1)

@@ -14,6 +14,7 @@ mod metadata;
 mod oracle;
 mod setup;
 mod shell;
+mod tags;
 mod test;
 
 use std::process::ExitCode;

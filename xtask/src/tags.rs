@@ -1,0 +1,54 @@
+//! Allocation tags under Linux: `guest/el0/tags.c` says the same under the guest's kernel as under qemu-aarch64, and what
+//! it asks of the kernel alone is as the kernel's documentation has it.
+
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::boot::{self, Boot, Echo, Machine};
+use crate::guests::{File, Guests, Kernel};
+use crate::shell;
+
+/// Asymmetric checks are the kernel's choice, a CPU at a time, among those that a program permits.
+const BATCH: &[u8] = b"echo asymm > /sys/devices/system/cpu/cpu0/mte_tcf_preferred\n/bench/tags kernel\n";
+
+/// What the kernel has to say: EFAULT for its own access without a signal, then SEGV_MTESERR for the load and
+/// SEGV_MTEAERR for the store.
+const OF_THE_KERNEL: [&str; 6] = [
+    "tags: prctl 0",
+    "tags: write of wrong tag e",
+    "tags: in the kernel signals 0 code 0 offset 0",
+    "tags: prctl 0",
+    "tags: asym load signals 1 code 9 offset 0",
+    "tags: asym store signals 1 code 8 offset 0",
+];
+
+/// Runs the program both ways.
+pub fn check(guests: &Guests, kernel: Kernel) -> Result<()> {
+    let program = boot::scratch("el0-tags")?;
+    let source = shell::workspace_root().join("guest/el0/tags.c");
+    let mut gcc = Command::new("aarch64-linux-gnu-gcc");
+    gcc.args(["-O1", "-ffreestanding", "-nostdlib", "-static", "-fno-stack-protector", "-march=armv8.1-a"])
+        .args(["-Wl,--build-id=none", "-o"])
+        .arg(&program)
+        .arg(&source);
+    shell::capture(&mut gcc).with_context(|| format!("cannot build {}", source.display()))?;
+
+    let judge = shell::capture(Command::new("qemu-aarch64").args(["-cpu", "max"]).arg(&program))?;
+    let expected: Vec<&str> = judge.lines().chain(OF_THE_KERNEL).collect();
+
+    let file = |path: &str, contents| File { path: path.to_owned(), permissions: 0o755, contents };
+    let files = [file("bench/tags", fs::read(&program)?), file("batch/tags.sh", BATCH.to_vec())];
+    let initrd = guests.initrd_with("tags", &files)?;
+    let mut boot = Boot::new(guests, kernel, "vambrace.batch=tags").with_initrd(&initrd);
+    boot.cpu = Some("max");
+    let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
+    outcome.expect_status(0)?;
+    outcome.expect_line("vambrace-batch: tags: status 0")?;
+    let found: Vec<&str> = outcome.lines_from("tags: ").collect();
+    if found != expected {
+        bail!("expected\n{}\nfound\n{}\n{}", expected.join("\n"), found.join("\n"), outcome.report());
+    }
+    Ok(())
+}
