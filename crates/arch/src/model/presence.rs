@@ -47,8 +47,10 @@ impl CpuModel {
         }
         match reg {
             // At the highest EL only.
-            RVBAR_EL1 | RMR_EL1 => !self.has(FEAT_EL2) && !self.has(FEAT_EL3),
-            RVBAR_EL2 | RMR_EL2 => !self.has(FEAT_EL3),
+            RVBAR_EL1 => !self.has(FEAT_EL2) && !self.has(FEAT_EL3),
+            RVBAR_EL2 => !self.has(FEAT_EL3),
+            // Needed only to choose between AArch32 and AArch64.
+            RMR_EL1 | RMR_EL2 => false,
             _ => reg.el12_target().is_none_or(|target| self.has_register(target)),
         }
     }

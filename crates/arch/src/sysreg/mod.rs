@@ -133,7 +133,7 @@ pub const fn is_id_space(enc: Enc) -> bool {
     enc.op0() == 3 && enc.op1() == 0 && enc.crn() == 0 && enc.crm() >= 1 && enc.crm() <= 7
 }
 
-/// Whether FEAT_IDST makes an EL0 read of `enc` trap with EC 0x18: op0 3, op1 0, 1 or 3, CRn 0, CRm 0 to 7.
+/// Whether FEAT_IDST reports a failing read of `enc` with EC 0x18: op0 3, op1 0, 1 or 3, CRn 0, CRm 0 to 7.
 #[must_use]
 pub const fn is_idst_space(enc: Enc) -> bool {
     enc.op0() == 3 && matches!(enc.op1(), 0 | 1 | 3) && enc.crn() == 0 && enc.crm() <= 7

@@ -49,6 +49,7 @@ impl Pe {
             Reg::CNTVCT_EL0 | Reg::CNTVCTSS_EL0 => cntkctl::EL0VCTEN.get(timer) == 0,
             Reg::CNTP_CTL_EL0 | Reg::CNTP_CVAL_EL0 | Reg::CNTP_TVAL_EL0 => cntkctl::EL0PTEN.get(timer) == 0,
             Reg::CNTV_CTL_EL0 | Reg::CNTV_CVAL_EL0 | Reg::CNTV_TVAL_EL0 => cntkctl::EL0VTEN.get(timer) == 0,
+            Reg::SCXTNUM_EL0 => sctlr::TSCXT.get(control) == 1,
             // MDSCR_EL1.TDCC
             Reg::MDCCSR_EL0 | Reg::DBGDTR_EL0 | Reg::DBGDTRRX_EL0 => self.reg(Reg::MDSCR_EL1) >> 12 & 1 == 1,
             _ => false,

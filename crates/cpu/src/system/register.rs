@@ -94,10 +94,11 @@ impl Pe {
         if implementation_space && trapped { Err(self.sysreg_trap(insn)) } else { self.undefined_here() }
     }
 
-    /// An access that finds no register: UNDEFINED, except that FEAT_IDST traps EL0's reads of the ID space.
+    /// A read that finds no register: UNDEFINED, which FEAT_IDST reports as a trapped access within the ID space
+    /// (ID_AA64MMFR2_EL1.IDS).
     fn no_access(&mut self, insn: Insn, enc: Enc) -> Result<u64, Stop> {
         let idst = self.model.features.has(Feature::FEAT_IDST) && sysreg::is_idst_space(enc);
-        if self.pstate.el == El::El0 && idst { Err(self.sysreg_trap(insn)) } else { self.not_allocated(insn, enc) }
+        if idst { Err(self.sysreg_trap(insn)) } else { self.not_allocated(insn, enc) }
     }
 
     /// Writes the bits that software can write on this model; gives what changed.
@@ -139,6 +140,8 @@ impl Pe {
             Reg::SP_EL1 => self.sp_bank[1],
             Reg::ISR_EL1 => self.interrupt_status(),
             Reg::CCSIDR_EL1 => self.model.ccsidr(self.reg(Reg::CSSELR_EL1)),
+            // For AArch32, which has no room for the number of sets elsewhere: without it, UNKNOWN.
+            Reg::CCSIDR2_EL1 => 0,
             Reg::RNDR | Reg::RNDRRS => self.random_number(),
             _ if is_icc(reg) => self.read_gic(insn, reg)?,
             _ if is_error_record(reg) => 0,
