@@ -117,19 +117,46 @@ fn compare(words: &[u32], tools: &[Tool]) -> Findings {
     findings
 }
 
+/// Prints what was found, and fails where something is not explained.
+fn judge(findings: &Findings, total: usize) {
+    findings.print(total);
+    // A few of each leaf.
+    let mut of_leaf: BTreeMap<&str, u32> = BTreeMap::new();
+    let few = findings.unexplained.iter().filter(|text| {
+        // Where there is no leaf, of each of the tool's mnemonics.
+        let leaf = text.split(' ').nth(1).filter(|&leaf| leaf != ":");
+        let leaf = leaf.or_else(|| text.split("): ").nth(1)?.split(' ').next());
+        let count = of_leaf.entry(leaf.unwrap_or_default()).or_default();
+        *count += 1;
+        *count <= 2
+    });
+    let some: Vec<_> = few.take(200).collect();
+    assert!(some.is_empty(), "{} differences are not in the list, among them {some:#?}", findings.unexplained.len());
+}
+
 #[test]
 fn text_of_every_line_is_the_tools() {
     let tools = tools();
     let (cases, seed) = (setting("VAMBRACE_ORACLE_CASES", 200), setting("VAMBRACE_ORACLE_SEED", 1));
     println!("seed {seed}, {cases} random words a line, {:?}", tools.iter().map(|tool| tool.name).collect::<Vec<_>>());
     let mut all: Vec<u32> = system_words().collect();
-    for spec in specs::<Flat>().iter().filter(|spec| !spec.text.is_empty()) {
+    for spec in specs::<Flat>() {
         all.extend(words(spec.pattern.mask, spec.pattern.value, cases, seed));
     }
     all.sort_unstable();
     all.dedup();
     let findings = compare(&all, &tools);
-    findings.print(all.len());
-    let some: Vec<_> = findings.unexplained.iter().take(100).collect();
-    assert!(some.is_empty(), "{} differences are not in the list, among them {some:#?}", findings.unexplained.len());
+    judge(&findings, all.len());
+}
+
+/// Words of any kind but SVE's and SME's: what a tool knows and we do not is in the list of differences too.
+#[test]
+fn text_of_any_word_is_the_tools() {
+    let tools = tools();
+    let (cases, seed) = (setting("VAMBRACE_ORACLE_CASES", 200), setting("VAMBRACE_ORACLE_SEED", 1));
+    println!("seed {seed}, {} random words", cases * 1000);
+    let scalable = |word: u32| word >> 25 & 15 == 2 || word >> 25 & 15 == 0 && word >> 31 == 1;
+    let random = (0..cases * 1000).map(|n| mix(mix(seed) ^ n) as u32);
+    let words: Vec<u32> = random.filter(|&word| !scalable(word)).collect();
+    judge(&compare(&words, &tools), words.len());
 }

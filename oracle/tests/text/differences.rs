@@ -43,6 +43,20 @@ const ARGUMENT: &str = "the tool hides Xt of an operation that ignores it";
 const RESERVED: &str = "the tool takes registers that the manual reserves as unknown; the feature is in no CPU model";
 const OVERLAP: &str = "no tool prints it where registers overlap or are XZR, which is CONSTRAINED UNPREDICTABLE";
 
+/// A word that only LLVM knows.
+const fn llvm_only(theirs: &'static str, reason: &'static str) -> Difference {
+    llvm("", ".inst *", theirs, reason)
+}
+
+const FP8: &str = "FEAT_FP8 and its kind, of Armv9.5, are not in our list";
+const FAMINMAX: &str = "FEAT_FAMINMAX, of Armv9.5, is not in our list";
+const LUT: &str = "FEAT_LUT, of Armv9.5, is not in our list";
+const CPA: &str = "FEAT_CPA, of Armv9.5, is not in our list";
+const PAUTH_LR: &str = "FEAT_PAuth_LR, of Armv9.5, is not in our list";
+const TME: &str = "FEAT_TME is not in our list";
+const FCMP: &str = "Rm should be 0 in a comparison with zero; the tools ignore it, our tables do not";
+const NO_REGISTER: &str = "op0 is 0 or 1, which names no register: MSR (immediate) and SYS are there";
+
 /// All of them.
 pub const DIFFERENCES: &[Difference] = &[
     gnu("MRS_*", "mrs x*, s*_*_c*_c*_*", "*", NOT_IN_ARCH),
@@ -86,10 +100,42 @@ pub const DIFFERENCES: &[Difference] = &[
     llvm("DSB_*", "dsb #0x0c", "dfb", "DFB is of Armv8-R only"),
     llvm("SUBPS_*", "cmpp *", "subps xzr, *", "the manual prefers CMPP"),
     llvm("BFM_*", "bfc *", "bfi *zr, *", "the manual prefers BFC"),
+    llvm("*SHLL_asimdshf_L", "*xtl* *", "*shll* *, #0x0", "the manual prefers SXTL and UXTL"),
     unknown("*P*_128_memop_128", RESERVED),
     unknown("RCW*P*_rcwcomswappr", RESERVED),
     unknown("M*RR*_systemmovepr", RESERVED),
     unknown("SYSP_*", RESERVED),
     unknown("CPY*_memcms", OVERLAP),
     unknown("SET*_memcms", OVERLAP),
+    // Words of no leaf.
+    llvm_only("fcvtn* v*.*b, v*, v*", FP8),
+    llvm_only("f*dot v*", FP8),
+    llvm_only("fmlal*b v*", FP8),
+    llvm_only("fmlal*t v*", FP8),
+    llvm_only("*f1cvtl* v*", FP8),
+    llvm_only("*f2cvtl* v*", FP8),
+    llvm_only("fscale v*", FP8),
+    llvm_only("fam*", FAMINMAX),
+    llvm_only("luti* v*", LUT),
+    llvm_only("*addpt *", CPA),
+    llvm_only("*subpt *", CPA),
+    llvm_only("*sppc*", PAUTH_LR),
+    llvm_only("*171615", PAUTH_LR),
+    llvm_only("tcancel *", TME),
+    llvm_only("tcommit", TME),
+    llvm_only("tstart *", TME),
+    llvm_only("ttest *", TME),
+    gnu("", ".inst *", "tcancel *", TME),
+    gnu("", ".inst *", "tcommit", TME),
+    gnu("", ".inst *", "tstart *", TME),
+    gnu("", ".inst *", "ttest *", TME),
+    gnu("", ".inst *", "msr s*", NO_REGISTER),
+    gnu("", ".inst *", "mrs *, s*", NO_REGISTER),
+    llvm_only("msr s*", NO_REGISTER),
+    llvm_only("mrs *, s*", NO_REGISTER),
+    llvm_only("msrr s*", NO_REGISTER),
+    llvm_only("mrrs *, s*", NO_REGISTER),
+    gnu("", ".inst *", "fml*l* v*", "the tool ignores that sz is 1, which is reserved"),
+    gnu("", ".inst *", "fcmp* *, #0.0", FCMP),
+    llvm_only("fcmp* *, #0.0", FCMP),
 ];

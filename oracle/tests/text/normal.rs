@@ -47,7 +47,7 @@ pub fn tokens(text: &str) -> Vec<Token> {
         let part_of_word = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '_';
         // A sign, and the one in an exponent.
         let mut end = 1;
-        let number = first.is_ascii_digit() || first == '-';
+        let number = first.is_ascii_digit() || first == '-' && rest[1..].starts_with(|c: char| c.is_ascii_digit());
         while let Some(next) = rest[end..].chars().next() {
             let exponent =
                 number && (next == '-' || next == '+') && rest[..end].ends_with('e') && !rest.starts_with("0x");
@@ -59,6 +59,31 @@ pub fn tokens(text: &str) -> Vec<Token> {
         let (word, after) = rest.split_at(end);
         found.push(number_of(word).map_or_else(|| name(word), Token::Number));
         rest = after;
+    }
+    without_ranges(found)
+}
+
+/// Writes `v30.4s-v1.4s` out.
+fn without_ranges(tokens: Vec<Token>) -> Vec<Token> {
+    let mut found: Vec<Token> = Vec::new();
+    let mut tokens = tokens.into_iter();
+    while let Some(token) = tokens.next() {
+        let range = token == Token::Text("-".into());
+        let (Some(Token::Text(first)), true) = (found.last(), range) else {
+            found.push(token);
+            continue;
+        };
+        let Some(Token::Text(last)) = tokens.next() else { panic!("a range without an end") };
+        let parts = |name: &str| {
+            let (number, arrangement) = name[1..].split_once('.').unwrap();
+            (number.parse::<u32>().unwrap(), arrangement.to_owned())
+        };
+        let ((first, arrangement), (last, _)) = (parts(first), parts(&last));
+        let mut number = first;
+        while number != last {
+            number = (number + 1) % 32;
+            found.extend([Token::Text(",".into()), Token::Text(format!("v{number}.{arrangement}"))]);
+        }
     }
     found
 }

@@ -8,6 +8,21 @@ use crate::spec::plain;
 use crate::word::{Quad, Word};
 
 crate::encodings! {
+    "*_B_cryptoaes" => "* {Vd.16b}, {Vn.16b}";
+    "SHA1H_*" => "* {Sd}, {Sn}";
+    "*_VV_cryptosha2" => "* {Vd.4s}, {Vn.4s}";
+    "*_QSV_*" => "* {Qd}, {Sn}, {Vm.4s}";
+    "SHA512H*_QQV_*" => "* {Qd}, {Qn}, {Vm.2d}";
+    "*_QQV_*" => "* {Qd}, {Qn}, {Vm.4s}";
+    "*_VVV_cryptosha3" => "* {Vd.4s}, {Vn.4s}, {Vm.4s}";
+    "*_VV2_*" => "* {Vd.2d}, {Vn.2d}";
+    "*_VV4_*" => "* {Vd.4s}, {Vn.4s}";
+    "*_VVV2_cryptosha512_3" => "* {Vd.2d}, {Vn.2d}, {Vm.2d}";
+    "*_VVV4_cryptosha512_3" => "* {Vd.4s}, {Vn.4s}, {Vm.4s}";
+    "*_VVV16_*" => "* {Vd.16b}, {Vn.16b}, {Vm.16b}, {Va.16b}";
+    "SM3SS1_*" => "* {Vd.4s}, {Vn.4s}, {Vm.4s}, {Va.4s}";
+    "SM3TT*" => "* {Vd.4s}, {Vn.4s}, {Vm.s}[{imm2}]";
+    "XAR_*" => "* {Vd.2d}, {Vn.2d}, {Vm.2d}, #{imms}";
     AESE_B_cryptoaes              "0100111000101000010010 nnnnn ddddd" FEAT_AES next plain => |m, i| accumulate(m, i, AESE);
     AESD_B_cryptoaes              "0100111000101000010110 nnnnn ddddd" FEAT_AES next plain => |m, i| accumulate(m, i, AESD);
     AESMC_B_cryptoaes             "0100111000101000011010 nnnnn ddddd" FEAT_AES next plain => |m, i| accumulate(m, i, AESMC);

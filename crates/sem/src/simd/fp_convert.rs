@@ -10,6 +10,17 @@ use crate::simd::unary;
 use crate::spec::plain;
 
 crate::encodings! {
+    "FCVT_DS_*" => "* {Dd}, {Sn}";
+    "FCVT_HS_*" => "* {Hd}, {Sn}";
+    "FCVT_SD_*" => "* {Sd}, {Dn}";
+    "FCVT_HD_*" => "* {Hd}, {Dn}";
+    "FCVT_SH_*" => "* {Sd}, {Hn}";
+    "FCVT_DH_*" => "* {Dd}, {Hn}";
+    "BFCVT_*" => "* {Hd}, {Sn}";
+    "BFCVTN_*" => "*{2} {Vd.Hq}, {Vn.4s}";
+    "FCVTL_*" => "*{2} {Vd.Fw}, {Vn.Fn}";
+    "*_asimdmisc_N" => "*{2} {Vd.Fn}, {Vn.Fw}";
+    "*_asisdmisc_N" => "* {Sd}, {Dn}";
     FCVT_DS_floatdp1    "0001111000100010110000 nnnnn ddddd" FEAT_FP next plain => |m, i| unary(m, i, FCVT_DS);
     FCVT_HS_floatdp1    "0001111000100011110000 nnnnn ddddd" FEAT_FP next plain => |m, i| unary(m, i, FCVT_HS);
     FCVT_SD_floatdp1    "0001111001100010010000 nnnnn ddddd" FEAT_FP next plain => |m, i| unary(m, i, FCVT_SD);

@@ -11,6 +11,16 @@ use crate::simd::{dup_element, form, set_vd, size, ternary};
 use crate::spec::plain;
 
 crate::encodings! {
+    "FCMLA_advsimd_elt" => "* {Vd.T}, {Vn.T}, {elemc}, #{rot13}";
+    "BFDOT_asimdelem_E" => "* {Vd.Sq}, {Vn.Hq}, {elem2h}";
+    "BFMLAL_asimdelem_F" => "*{bt} {Vd.4s}, {Vn.8h}, {elemh}";
+    "*_asimdelem_LH" => "* {Vd.Sq}, {Vn.Hh}, {elemh}";
+    "FCMLA_*" => "* {Vd.T}, {Vn.T}, {Vm.T}, #{rot12}";
+    "FCADD_*" => "* {Vd.T}, {Vn.T}, {Vm.T}, #{rotadd}";
+    "BFDOT_*" => "* {Vd.Sq}, {Vn.Hq}, {Vm.Hq}";
+    "BFMMLA_*" => "* {Vd.4s}, {Vn.8h}, {Vm.8h}";
+    "BFMLAL_*" => "*{bt} {Vd.4s}, {Vn.8h}, {Vm.8h}";
+    "*_asimdsame_F" => "* {Vd.Sq}, {Vn.Hh}, {Vm.Hh}";
     FMLAL_asimdsame_F    "0 Q 001110001 mmmmm 111011 nnnnn ddddd" FEAT_FHM next plain => |m, i| ternary(m, i, FMLAL[i.bit(30) as usize]);
     FMLSL_asimdsame_F    "0 Q 001110101 mmmmm 111011 nnnnn ddddd" FEAT_FHM next plain => |m, i| ternary(m, i, FMLSL[i.bit(30) as usize]);
     FMLAL2_asimdsame_F   "0 Q 101110001 mmmmm 110011 nnnnn ddddd" FEAT_FHM next plain => |m, i| ternary(m, i, FMLAL2[i.bit(30) as usize]);

@@ -15,6 +15,16 @@ use crate::spec::plain;
 use crate::word::Quad;
 
 crate::encodings! {
+    "FCVT*_float2fix" => "* {Rd}, {Yn}, #{fbits}";
+    "*_float2fix" => "* {Yd}, {Rn}, #{fbits}";
+    "F*CVT*_float2int" => "* {Rd}, {Yn}";
+    "*_float2int" => "* {Yd}, {Rn}";
+    "*_asimdmisc_R" => "* {Vd.F}, {Vn.F}";
+    "*_asimdmiscfp16_R" => "* {Vd.Hq}, {Vn.Hq}";
+    "*_asimdshf_C" => "* {Vd.I}, {Vn.I}, #{shr}";
+    "*_asisdmisc_R" => "* {Fd}, {Fn}";
+    "*_asisdmiscfp16_R" => "* {Hd}, {Hn}";
+    "*_asisdshf_C" => "* {Id}, {In}, #{shr}";
     FCVTNS_32S_float2int   "0001111000100000000000 nnnnn ddddd" FEAT_FP next plain => |m, i| to_general(m, i, FCVTNS_GENERAL[0][SINGLE]);
     FCVTNU_32S_float2int   "0001111000100001000000 nnnnn ddddd" FEAT_FP next plain => |m, i| to_general(m, i, FCVTNU_GENERAL[0][SINGLE]);
     SCVTF_S32_float2int    "0001111000100010000000 nnnnn ddddd" FEAT_FP next plain => |m, i| from_general(m, i, SCVTF_GENERAL[0][SINGLE]);

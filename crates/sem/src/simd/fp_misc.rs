@@ -15,6 +15,15 @@ use crate::spec::plain;
 use crate::word::Quad;
 
 crate::encodings! {
+    "*_floatdp1" => "* {Yd}, {Yn}";
+    "*_asimdmisc_FZ" => "* {Vd.F}, {Vn.F}, #0.0";
+    "*_asimdmisc_R" => "* {Vd.F}, {Vn.F}";
+    "*_asimdmiscfp16_FZ" => "* {Vd.Hq}, {Vn.Hq}, #0.0";
+    "*_asimdmiscfp16_R" => "* {Vd.Hq}, {Vn.Hq}";
+    "*_asisdmisc_FZ" => "* {Fd}, {Fn}, #0.0";
+    "*_asisdmisc_R" => "* {Fd}, {Fn}";
+    "*_asisdmiscfp16_FZ" => "* {Hd}, {Hn}, #0.0";
+    "*_asisdmiscfp16_R" => "* {Hd}, {Hn}";
     FSQRT_S_floatdp1        "0001111000100001110000 nnnnn ddddd" FEAT_FP next plain => |m, i| unary(m, i, FSQRT[0][SINGLE]);
     FRINTN_S_floatdp1       "0001111000100100010000 nnnnn ddddd" FEAT_FP next plain => |m, i| unary(m, i, FRINTN[0][SINGLE]);
     FRINTP_S_floatdp1       "0001111000100100110000 nnnnn ddddd" FEAT_FP next plain => |m, i| unary(m, i, FRINTP[0][SINGLE]);

@@ -10,6 +10,14 @@ use crate::spec::plain;
 use crate::word::{Quad, Word};
 
 crate::encodings! {
+    "FMOV_64VX_*" => "* {Xd}, {Vn.d}[1]";
+    "FMOV_V64I_*" => "* {Vd.d}[1], {Xn}";
+    "FMOV_32*_float2int" => "* {Rd}, {Yn}";
+    "FMOV_64*_float2int" => "* {Rd}, {Yn}";
+    "*_float2int" => "* {Yd}, {Rn}";
+    "*_floatdp1" => "* {Yd}, {Yn}";
+    "*_floatimm" => "* {Yd}, #{fimm}";
+    "*_floatsel" => "* {Yd}, {Yn}, {Ym}, {cond}";
     FMOV_32S_float2int  "0001111000100110000000 nnnnn ddddd" FEAT_FP next plain => to_general::<M, 32>;
     FMOV_S32_float2int  "0001111000100111000000 nnnnn ddddd" FEAT_FP next plain => from_general::<M, 32>;
     FMOV_32H_float2int  "0001111011100110000000 nnnnn ddddd" FEAT_FP16 next plain => to_general::<M, 16>;

@@ -13,6 +13,11 @@ use crate::spec::plain;
 use crate::word::Quad;
 
 crate::encodings! {
+    "*Z_floatcmp" => "* {Yn}, #0.0";
+    "*_floatcmp" => "* {Yn}, {Ym}";
+    "*_floatccmp" => "* {Yn}, {Ym}, #{nzcv:x}, {cond}";
+    "*_floatdp2" => "* {Yd}, {Yn}, {Ym}";
+    "*_floatdp3" => "* {Yd}, {Yn}, {Ym}, {Ya}";
     FMUL_S_floatdp2    "00011110001 mmmmm 000010 nnnnn ddddd" FEAT_FP next plain => |m, i| binary(m, i, FMUL[0][SINGLE]);
     FDIV_S_floatdp2    "00011110001 mmmmm 000110 nnnnn ddddd" FEAT_FP next plain => |m, i| binary(m, i, FDIV[0][SINGLE]);
     FADD_S_floatdp2    "00011110001 mmmmm 001010 nnnnn ddddd" FEAT_FP next plain => |m, i| binary(m, i, FADD[0][SINGLE]);

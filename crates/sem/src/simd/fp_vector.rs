@@ -17,6 +17,18 @@ use crate::spec::plain;
 use crate::word::Quad;
 
 crate::encodings! {
+    "*_asimdall_only_H" => "* {Hd}, {Vn.Hq}";
+    "*_asimdall_only_SD" => "* {Sd}, {Vn.4s}";
+    "*_asimdelem_RH_H" => "* {Vd.Hq}, {Vn.Hq}, {elemh}";
+    "*_asimdelem_R_SD" => "* {Vd.F}, {Vn.F}, {elemf}";
+    "*_asimdsame_only" => "* {Vd.F}, {Vn.F}, {Vm.F}";
+    "*_asimdsamefp16_only" => "* {Vd.Hq}, {Vn.Hq}, {Vm.Hq}";
+    "*_asisdelem_RH_H" => "* {Hd}, {Hn}, {elemh}";
+    "*_asisdelem_R_SD" => "* {Fd}, {Fn}, {elemf}";
+    "*_asisdpair_only_H" => "* {Hd}, {Vn.2h}";
+    "*_asisdpair_only_SD" => "sz=0? * {Sd}, {Vn.2s} | * {Dd}, {Vn.2d}";
+    "*_asisdsame_only" => "* {Fd}, {Fn}, {Fm}";
+    "*_asisdsamefp16_only" => "* {Hd}, {Hn}, {Hm}";
     FMAXNM_asimdsame_only      "0 Q 0011100 s 1 mmmmm 110001 nnnnn ddddd" FEAT_AdvSIMD next fp_no_1d => |m, i| binary(m, i, FMAXNM[form(i)][sz(i)]);
     FMLA_asimdsame_only        "0 Q 0011100 s 1 mmmmm 110011 nnnnn ddddd" FEAT_AdvSIMD next fp_no_1d => |m, i| ternary(m, i, FMLA[form(i)][sz(i)]);
     FADD_asimdsame_only        "0 Q 0011100 s 1 mmmmm 110101 nnnnn ddddd" FEAT_AdvSIMD next fp_no_1d => |m, i| binary(m, i, FADD[form(i)][sz(i)]);

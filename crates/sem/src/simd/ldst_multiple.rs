@@ -14,6 +14,9 @@ use crate::spec::plain;
 use crate::word::{Quad, Word};
 
 crate::encodings! {
+    "*_asisdlse_*" => "* {list}, [{Xn|sp}]";
+    "*_asisdlsep_I*" => "* {list}, [{Xn|sp}], #{bytes}";
+    "*_asisdlsep_R*" => "* {list}, [{Xn|sp}], {Xm}";
     ST4_asisdlse_R4     "0 Q 001100000000000000 zz nnnnn ttttt" FEAT_AdvSIMD next no_1d => store::<M, 4, 4>;
     ST1_asisdlse_R4_4v  "0 Q 001100000000000010 zz nnnnn ttttt" FEAT_AdvSIMD next plain => store::<M, 1, 4>;
     ST3_asisdlse_R3     "0 Q 001100000000000100 zz nnnnn ttttt" FEAT_AdvSIMD next no_1d => store::<M, 3, 3>;

@@ -7,6 +7,9 @@ use crate::spec::plain;
 use crate::word::Quad;
 
 crate::encodings! {
+    "*_pre" => "* {Lt}, {La}, [{Xn|sp}, #{simm7}]!";
+    "*_post" => "* {Lt}, {La}, [{Xn|sp}], #{simm7}";
+    "*" => "* {Lt}, {La}, [{Xn|sp}{,simm7}]";
     STNP_S_ldstnapair_offs "0010110000 iiiiiii uuuuu nnnnn ttttt" FEAT_FP next plain => store::<M, OFFSET, 2>;
     LDNP_S_ldstnapair_offs "0010110001 iiiiiii uuuuu nnnnn ttttt" FEAT_FP next plain => load::<M, OFFSET, 2>;
     STNP_D_ldstnapair_offs "0110110000 iiiiiii uuuuu nnnnn ttttt" FEAT_FP next plain => store::<M, OFFSET, 3>;

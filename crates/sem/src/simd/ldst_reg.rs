@@ -8,6 +8,12 @@ use crate::spec::plain;
 use crate::word::{Quad, Word};
 
 crate::encodings! {
+    "*_loadlit" => "* {Lt}, {label19}";
+    "*_ldst_pos" => "* {Lt}, [{Xn|sp}{,uimm12}]";
+    "*_ldst_immpost" => "* {Lt}, [{Xn|sp}], #{imm9:s}";
+    "*_ldst_immpre" => "* {Lt}, [{Xn|sp}, #{imm9:s}]!";
+    "*_ldst_regoff" => "* {Lt}, [{Xn|sp}, {regoff}]";
+    "*" => "* {Lt}, [{Xn|sp}{,imm9:s}]";
     STR_B_ldst_pos        "0011110100 iiiiiiiiiiii nnnnn ttttt" FEAT_FP next plain => store::<M, Offset, 0>;
     LDR_B_ldst_pos        "0011110101 iiiiiiiiiiii nnnnn ttttt" FEAT_FP next plain => load::<M, Offset, 0>;
     STR_Q_ldst_pos        "0011110110 iiiiiiiiiiii nnnnn ttttt" FEAT_FP next plain => store::<M, Offset, 4>;

@@ -9,6 +9,12 @@ use crate::spec::plain;
 use crate::word::Quad;
 
 crate::encodings! {
+    "LD*R_asisdlso_*" => "* {list}, [{Xn|sp}]";
+    "*_asisdlso_*" => "* {lane}, [{Xn|sp}]";
+    "LD*R_asisdlsop_RX*" => "* {list}, [{Xn|sp}], {Xm}";
+    "LD*R_asisdlsop_*" => "* {list}, [{Xn|sp}], #{bytes}";
+    "*_asisdlsop_*X*" => "* {lane}, [{Xn|sp}], {Xm}";
+    "*_asisdlsop_*" => "* {lane}, [{Xn|sp}], #{bytes}";
     ST1_asisdlso_B1_1b    "0 Q 00110100000000000 S zz nnnnn ttttt" FEAT_AdvSIMD next plain => store::<M, 1, 0>;
     ST3_asisdlso_B3_3b    "0 Q 00110100000000001 S zz nnnnn ttttt" FEAT_AdvSIMD next plain => store::<M, 3, 0>;
     ST1_asisdlso_H1_1h    "0 Q 00110100000000010 S z 0 nnnnn ttttt" FEAT_AdvSIMD next plain => store::<M, 1, 1>;

@@ -11,6 +11,9 @@ use crate::spec::plain;
 use crate::word::Quad;
 
 crate::encodings! {
+    "*ADDLV_*" => "* {Zwd}, {Vn.T}";
+    "*_asimdall_only" => "* {Zd}, {Vn.T}";
+    "ADDP_*" => "* {Dd}, {Vn.2d}";
     SADDLV_asimdall_only "0 Q 001110 zz 110000001110 nnnnn ddddd" FEAT_AdvSIMD next four_lanes => |m, i| across(m, i, &SADDLV);
     SMAXV_asimdall_only  "0 Q 001110 zz 110000101010 nnnnn ddddd" FEAT_AdvSIMD next four_lanes => |m, i| across(m, i, &SMAXV);
     SMINV_asimdall_only  "0 Q 001110 zz 110001101010 nnnnn ddddd" FEAT_AdvSIMD next four_lanes => |m, i| across(m, i, &SMINV);

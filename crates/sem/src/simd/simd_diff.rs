@@ -11,6 +11,13 @@ use crate::simd::{constant, is_scalar, part, set_narrow, size};
 use crate::spec::plain;
 
 crate::encodings! {
+    "PMULL_*" =>
+        "size=3 & Q=0? * {Vd.1q}, {Vn.1d}, {Vm.1d} | size=3? *2 {Vd.1q}, {Vn.2d}, {Vm.2d} \
+         | *{2} {Vd.Ta}, {Vn.T}, {Vm.T}";
+    "*_asimddiff_L" => "*{2} {Vd.Ta}, {Vn.T}, {Vm.T}";
+    "*_asimddiff_W" => "*{2} {Vd.Ta}, {Vn.Ta}, {Vm.T}";
+    "*_asimddiff_N" => "*{2} {Vd.T}, {Vn.Ta}, {Vm.Ta}";
+    "*_asisddiff_only" => "* {Zwd}, {Zn}, {Zm}";
     SADDL_asimddiff_L      "0 Q 001110 zz 1 mmmmm 000000 nnnnn ddddd" FEAT_AdvSIMD next no_d => |m, i| long(m, i, SADDL[size(i)]);
     SADDW_asimddiff_W      "0 Q 001110 zz 1 mmmmm 000100 nnnnn ddddd" FEAT_AdvSIMD next no_d => |m, i| wide(m, i, SADDW[size(i)]);
     SSUBL_asimddiff_L      "0 Q 001110 zz 1 mmmmm 001000 nnnnn ddddd" FEAT_AdvSIMD next no_d => |m, i| long(m, i, SSUBL[size(i)]);

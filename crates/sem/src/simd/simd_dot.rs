@@ -9,6 +9,9 @@ use crate::simd::{set_vd, ternary};
 use crate::spec::plain;
 
 crate::encodings! {
+    "*_asimdsame2_D" => "* {Vd.Sq}, {Vn.Bq}, {Vm.Bq}";
+    "*_asimdsame2_G" => "* {Vd.4s}, {Vn.16b}, {Vm.16b}";
+    "*_asimdelem_D" => "* {Vd.Sq}, {Vn.Bq}, {elem4b}";
     SDOT_asimdsame2_D   "0 Q 001110 zz 0 mmmmm 100101 nnnnn ddddd" FEAT_DotProd next only_s => |m, i| ternary(m, i, SDOT);
     USDOT_asimdsame2_D  "0 Q 001110100 mmmmm 100111 nnnnn ddddd" FEAT_I8MM next plain => |m, i| ternary(m, i, USDOT);
     UDOT_asimdsame2_D   "0 Q 101110 zz 0 mmmmm 100101 nnnnn ddddd" FEAT_DotProd next only_s => |m, i| ternary(m, i, UDOT);

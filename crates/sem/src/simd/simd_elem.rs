@@ -10,6 +10,10 @@ use crate::simd::simd_same::{MLA, MLS, MUL, SQDMULH, SQRDMLAH, SQRDMLSH, SQRDMUL
 use crate::simd::{dup_element, form, is_scalar, part, set_vd, size};
 
 crate::encodings! {
+    "*_asimdelem_L" => "*{2} {Vd.Ta}, {Vn.T}, {elem}";
+    "*_asimdelem_R" => "* {Vd.T}, {Vn.T}, {elem}";
+    "*_asisdelem_L" => "* {Zwd}, {Zn}, {elem}";
+    "*_asisdelem_R" => "* {Zd}, {Zn}, {elem}";
     SMLAL_asimdelem_L    "0 Q 001111 zz L M mmmm 0010 H 0 nnnnn ddddd" FEAT_AdvSIMD next only_h_s => |m, i| long(m, i, SMLAL[size(i)]);
     SQDMLAL_asimdelem_L  "0 Q 001111 zz L M mmmm 0011 H 0 nnnnn ddddd" FEAT_AdvSIMD next only_h_s => |m, i| long(m, i, SQDMLAL[usize::from(!is_scalar(i))][size(i) - 1]);
     SMLSL_asimdelem_L    "0 Q 001111 zz L M mmmm 0110 H 0 nnnnn ddddd" FEAT_AdvSIMD next only_h_s => |m, i| long(m, i, SMLSL[size(i)]);

@@ -6,6 +6,15 @@ use crate::simd::set_vd;
 use crate::word::Quad;
 
 crate::encodings! {
+    "*_L_sl" => "* {Vd.Sq}, #{abcdefgh}{,lsl32}";
+    "*_L_hl" => "* {Vd.Hq}, #{abcdefgh}{,lsl16}";
+    "*_M_sm" => "* {Vd.Sq}, #{abcdefgh}, msl #{msl}";
+    "*_N_b" => "* {Vd.Bq}, #{abcdefgh}";
+    "FMOV_*_S_s" => "* {Vd.Sq}, #{vfimm}";
+    "FMOV_*_H_h" => "* {Vd.Hq}, #{vfimm}";
+    "FMOV_*_D2_d" => "* {Vd.2d}, #{vfimm}";
+    "*_D_ds" => "* {Dd}, #{imm64}";
+    "*_D2_d" => "* {Vd.2d}, #{imm64}";
     MOVI_asimdimm_L_sl "0 Q 00111100000 a b c 0 cc 001 d e f g h ddddd" FEAT_AdvSIMD next expand => move_immediate;
     ORR_asimdimm_L_sl  "0 Q 00111100000 a b c 0 cc 101 d e f g h ddddd" FEAT_AdvSIMD next expand => or_immediate;
     MOVI_asimdimm_L_hl "0 Q 00111100000 a b c 10 c 001 d e f g h ddddd" FEAT_AdvSIMD next expand => move_immediate;

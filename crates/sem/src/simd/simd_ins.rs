@@ -8,6 +8,15 @@ use crate::spec::plain;
 use crate::word::{Quad, Word};
 
 crate::encodings! {
+    "DUP_asimdins_DV_v" => "* {Vd.E}, {elem5n}";
+    "DUP_asimdins_DR_r" => "* {Vd.E}, {Gn}";
+    "SMOV_*_W_w" => "* {Wd}, {elem5n}";
+    "SMOV_*_X_x" => "* {Xd}, {elem5n}";
+    "UMOV_*_W_w" => "imm5low=4? mov {Wd}, {elem5n} | * {Wd}, {elem5n}";
+    "UMOV_*_X_x" => "mov {Xd}, {elem5n}";
+    "INS_*_IR_r" => "mov {elem5d}, {Gn}";
+    "INS_*_IV_v" => "mov {elem5d}, {elem4n}";
+    "DUP_asisdone_only" => "mov {Ed}, {elem5n}";
     DUP_asimdins_DV_v "0 Q 001110000 iiiii 000001 nnnnn ddddd" FEAT_AdvSIMD next dup => dup_vector;
     DUP_asimdins_DR_r "0 Q 001110000 iiiii 000011 nnnnn ddddd" FEAT_AdvSIMD next dup => dup_general;
     SMOV_asimdins_W_w "00001110000 iiiii 001011 nnnnn ddddd" FEAT_AdvSIMD next smov => move_signed::<M, 32>;

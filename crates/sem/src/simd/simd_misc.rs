@@ -13,6 +13,16 @@ use crate::spec::plain;
 use crate::word::Quad;
 
 crate::encodings! {
+    "NOT_*" => "mvn {Vd.Bq}, {Vn.Bq}";
+    "RBIT_*" => "* {Vd.Bq}, {Vn.Bq}";
+    "SHLL_*" => "*{2} {Vd.Ta}, {Vn.T}, #{esize}";
+    "*_asimdmisc_N" => "*{2} {Vd.T}, {Vn.Ta}";
+    "*_asimdmisc_P" => "* {Vd.P}, {Vn.T}";
+    "*_asimdmisc_Z" => "* {Vd.T}, {Vn.T}, #0";
+    "*_asimdmisc_R" => "* {Vd.T}, {Vn.T}";
+    "*_asisdmisc_N" => "* {Zd}, {Zwn}";
+    "*_asisdmisc_Z" => "* {Zd}, {Zn}, #0";
+    "*_asisdmisc_R" => "* {Zd}, {Zn}";
     REV64_asimdmisc_R  "0 Q 001110 zz 100000000010 nnnnn ddddd" FEAT_AdvSIMD next no_d => |m, i| unary(m, i, REV64[size(i)]);
     REV16_asimdmisc_R  "0 Q 001110 zz 100000000110 nnnnn ddddd" FEAT_AdvSIMD next only_b => |m, i| unary(m, i, REV16);
     SADDLP_asimdmisc_P "0 Q 001110 zz 100000001010 nnnnn ddddd" FEAT_AdvSIMD next no_d => |m, i| unary(m, i, SADDLP[size(i)]);

@@ -10,6 +10,9 @@ use crate::spec::plain;
 use crate::word::{Quad, Word};
 
 crate::encodings! {
+    "EXT_*" => "* {Vd.Bq}, {Vn.Bq}, {Vm.Bq}, #{imm4ext}";
+    "TB*" => "* {Vd.Bq}, {tbl}, {Vm.Bq}";
+    "*" => "* {Vd.T}, {Vn.T}, {Vm.T}";
     UZP1_asimdperm_only "0 Q 001110 zz 0 mmmmm 000110 nnnnn ddddd" FEAT_AdvSIMD next no_1d => |m, i| unzip(m, i, &UZP1);
     TRN1_asimdperm_only "0 Q 001110 zz 0 mmmmm 001010 nnnnn ddddd" FEAT_AdvSIMD next no_1d => |m, i| binary(m, i, TRN1[size(i)]);
     ZIP1_asimdperm_only "0 Q 001110 zz 0 mmmmm 001110 nnnnn ddddd" FEAT_AdvSIMD next no_1d => |m, i| binary(m, i, ZIP1[size(i)]);

@@ -12,6 +12,16 @@ use crate::spec::plain;
 use crate::word::Quad;
 
 crate::encodings! {
+    "ORR_*" => "n=m? mov {Vd.Bq}, {Vn.Bq} | * {Vd.Bq}, {Vn.Bq}, {Vm.Bq}";
+    "AND_*" => "* {Vd.Bq}, {Vn.Bq}, {Vm.Bq}";
+    "BIC_*" => "* {Vd.Bq}, {Vn.Bq}, {Vm.Bq}";
+    "ORN_*" => "* {Vd.Bq}, {Vn.Bq}, {Vm.Bq}";
+    "EOR_*" => "* {Vd.Bq}, {Vn.Bq}, {Vm.Bq}";
+    "BSL_*" => "* {Vd.Bq}, {Vn.Bq}, {Vm.Bq}";
+    "BIT_*" => "* {Vd.Bq}, {Vn.Bq}, {Vm.Bq}";
+    "BIF_*" => "* {Vd.Bq}, {Vn.Bq}, {Vm.Bq}";
+    "*_asimd*" => "* {Vd.T}, {Vn.T}, {Vm.T}";
+    "*_asisd*" => "* {Zd}, {Zn}, {Zm}";
     SHADD_asimdsame_only     "0 Q 001110 zz 1 mmmmm 000001 nnnnn ddddd" FEAT_AdvSIMD next no_d => |m, i| binary(m, i, SHADD[size(i)]);
     SQADD_asimdsame_only     "0 Q 001110 zz 1 mmmmm 000011 nnnnn ddddd" FEAT_AdvSIMD next no_1d => |m, i| binary(m, i, SQADD[form(i)][size(i)]);
     SRHADD_asimdsame_only    "0 Q 001110 zz 1 mmmmm 000101 nnnnn ddddd" FEAT_AdvSIMD next no_d => |m, i| binary(m, i, SRHADD[size(i)]);

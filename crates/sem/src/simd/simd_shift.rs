@@ -10,6 +10,16 @@ use crate::simd::saturate::{saturate, saturate_unsigned};
 use crate::simd::{constant, form, is_scalar, part, set_narrow, set_vd};
 
 crate::encodings! {
+    "SSHLL_*" => "immb=0 & immhpow? sxtl{2} {Vd.Ia}, {Vn.I} | *{2} {Vd.Ia}, {Vn.I}, #{shl}";
+    "USHLL_*" => "immb=0 & immhpow? uxtl{2} {Vd.Ia}, {Vn.I} | *{2} {Vd.Ia}, {Vn.I}, #{shl}";
+    "*_asimdshf_N" => "*{2} {Vd.I}, {Vn.Ia}, #{shr}";
+    "*SHL*_asimdshf_R" => "* {Vd.I}, {Vn.I}, #{shl}";
+    "SLI_asimdshf_R" => "* {Vd.I}, {Vn.I}, #{shl}";
+    "*_asimdshf_R" => "* {Vd.I}, {Vn.I}, #{shr}";
+    "*_asisdshf_N" => "* {Id}, {Iwn}, #{shr}";
+    "*SHL*_asisdshf_R" => "* {Id}, {In}, #{shl}";
+    "SLI_asisdshf_R" => "* {Id}, {In}, #{shl}";
+    "*_asisdshf_R" => "* {Id}, {In}, #{shr}";
     SSHR_asimdshf_R     "0 Q 0011110 iiiiiii 000001 nnnnn ddddd" FEAT_AdvSIMD next shift_right => |m, i| shift(m, i, SSHR[log2(i)]);
     SSRA_asimdshf_R     "0 Q 0011110 iiiiiii 000101 nnnnn ddddd" FEAT_AdvSIMD next shift_right => |m, i| shift(m, i, SSRA[log2(i)]);
     SRSHR_asimdshf_R    "0 Q 0011110 iiiiiii 001001 nnnnn ddddd" FEAT_AdvSIMD next shift_right => |m, i| shift(m, i, SRSHR[log2(i)]);

@@ -15,6 +15,12 @@ const FIELDS: &[(&str, u32, u32)] = &[
     ("imm16", 5, 16),
     ("imm16low", 0, 16),
     ("op2", 5, 3),
+    ("imm4ext", 11, 4),
+    ("imm2", 12, 2),
+    ("immb", 16, 3),
+    ("imm5low", 16, 3),
+    ("sz", 22, 1),
+    ("size", 22, 2),
     ("crm", 8, 4),
     ("crmlow", 8, 2),
     ("imm4", 10, 4),
@@ -97,6 +103,8 @@ pub fn evaluate(test: &str, word: u32) -> Option<bool> {
     let sf = word >> 31;
     Some(match test {
         "movz" => mov_wide(word),
+        // immh has one bit set, so that with immb 0 the shift is by 0.
+        "immhpow" => (word >> 19 & 15).is_power_of_two(),
         "movn" => mov_wide(word) && (sf == 1 || word >> 5 & 0xffff != 0xffff),
         "mov" => !bitmask64(word).is_some_and(|imm| move_wide_preferred(imm, 32 << sf)),
         _ => return None,

@@ -8,8 +8,8 @@
 //! condition and `? `; a condition compares fields and numbers by `=`, `!=` or `<`, or names a test, and ` & ` joins
 //! several. The first alternative whose condition holds is the text. In it
 //! - `*` is the mnemonic of the leaf's name in lower case: `add` of `ADD_32_addsub_imm`;
-//! - `{Wd}` is a register: its kind (W, X, B, H, S, D, Q; R is W or X as sf, bit 31, says), then the field that numbers it,
-//!   then `+1` for the one after it and `|sp` where 31 is the stack pointer;
+//! - `{Wd}` is a register: its kind (W, X, B, H, S, D, Q; R is W or X as sf, bit 31, says; more in `vector`), then the
+//!   field that numbers it, then `+1` for the one after it and `|sp` where 31 is the stack pointer;
 //! - `{imm5}` is a field in decimal, `{imm5:x}` in hexadecimal, `{imm5:s}` signed in decimal; the field may be multiplied
 //!   and added to: `{imm6*16:x}`, `{imms+1}`; a comma before it, `{,imm9:s}`, writes `, #` too, and nothing at all for 0;
 //! - any other name in braces is an operand with a function of its own, in `operand` or `vector`;
@@ -18,6 +18,7 @@
 mod field;
 mod operand;
 mod sys;
+mod vector;
 
 use std::fmt::{Display, Formatter, Result, Write};
 use std::sync::LazyLock;

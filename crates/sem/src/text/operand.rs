@@ -71,7 +71,10 @@ impl Operands<'_> {
             "sys" => sys::system(f, self.word),
             "sysl" => sys::system_load(f, self.word),
             "sysp" => sys::system_pair(f, self.word),
-            _ => self.number(f, name),
+            _ => match self.write_vector(f, name) {
+                Some(result) => result,
+                None => self.number(f, name),
+            },
         }
     }
 
@@ -84,19 +87,28 @@ impl Operands<'_> {
         i64::from((self.word << (31 - hi)) as i32 >> (31 - hi + lo))
     }
 
-    /// A register: its kind, its field, `+1`, `|sp`.
+    /// A register: its kind, its field, `+1`, `|sp`, or the arrangement of a vector.
     fn register(self, f: &mut Formatter<'_>, name: &str) -> Result {
-        let (field, sp) = match name[1..].strip_suffix("|sp") {
+        if let Some((field, arrangement)) = name.strip_prefix('V').and_then(|rest| rest.split_once('.')) {
+            return match plain(field, self.word) {
+                Some(number) => self.vector_register(f, number, arrangement),
+                None => write!(f, "{{{name}?}}"),
+            };
+        }
+        let (kind, field) = match self.scalar_kind(name) {
+            Some(kind_and_field) => kind_and_field,
+            None if name.starts_with('R') => ([b'W', b'X'][self.bits(31, 31) as usize], &name[1..]),
+            // The general register of an element: X for one of 8 bytes.
+            None if name.starts_with('G') => (if self.bits(19, 16) == 8 { b'X' } else { b'W' }, &name[1..]),
+            None => (name.as_bytes()[0], &name[1..]),
+        };
+        let (field, sp) = match field.strip_suffix("|sp") {
             Some(field) => (field, true),
-            None => (&name[1..], false),
+            None => (field, false),
         };
         let (field, next) = match field.strip_suffix("+1") {
             Some(field) => (field, 1),
             None => (field, 0),
-        };
-        let kind = match name.as_bytes()[0] {
-            b'R' => [b'W', b'X'][self.bits(31, 31) as usize],
-            kind => kind,
         };
         match plain(field, self.word) {
             Some(number) => general(f, kind, (number + next) & 31, sp),
@@ -166,9 +178,9 @@ impl Operands<'_> {
     }
 
     /// log2 of the bytes that a load or store of one register moves.
-    fn access_log2(self) -> u32 {
+    pub fn access_log2(self) -> u32 {
         let vector = self.bits(26, 26);
-        self.bits(31, 30) | vector & self.bits(23, 23) << 2
+        self.bits(31, 30) | (vector & self.bits(23, 23)) << 2
     }
 
     /// imm7 of a pair, scaled.
