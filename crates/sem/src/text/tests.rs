@@ -76,7 +76,7 @@ fn texts_of_words() {
     assert_eq!(text(0xd538_4241), "mrs x1, currentel");
     assert_eq!(text(0xd508_831f), "tlbi vmalle1is");
     assert_eq!(text(0x1e22_1000), "fmov s0, #4.0");
-    assert_eq!(text(0x4f03_f610), "fmov v16.4s, #0.5");
+    assert_eq!(text(0x4f03_f610), "fmov v16.4s, #1.0");
     assert_eq!(text(0x4c40_2c1e), "ld1 {v30.2d, v31.2d, v0.2d, v1.2d}, [x0]");
     assert_eq!(text(0x4f00_a420), "sxtl2 v0.8h, v1.16b");
     // Unallocated, and a reserved bitmask.

@@ -65,7 +65,7 @@ impl Operands<'_> {
     }
 
     /// The kind of the scalar register that letters name, with the rest of the name.
-    pub fn scalar_kind<'n>(self, name: &'n str) -> Option<(u8, &'n str)> {
+    pub fn scalar_kind(self, name: &str) -> Option<(u8, &str)> {
         let (kind, rest) = name.split_at(1);
         let (rest, wider) = match rest.strip_prefix('w') {
             Some(rest) => (rest, 1),
