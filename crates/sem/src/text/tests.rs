@@ -78,7 +78,7 @@ fn texts_of_words() {
     assert_eq!(text(0x1e22_1000), "fmov s0, #4.0");
     assert_eq!(text(0x4f03_f610), "fmov v16.4s, #1.0");
     assert_eq!(text(0x4c40_2c1e), "ld1 {v30.2d, v31.2d, v0.2d, v1.2d}, [x0]");
-    assert_eq!(text(0x4f00_a420), "sxtl2 v0.8h, v1.16b");
+    assert_eq!(text(0x4f08_a420), "sxtl2 v0.8h, v1.16b");
     // Unallocated, and a reserved bitmask.
     assert_eq!(text(0xffff_ffff), ".inst 0xffffffff");
     assert_eq!(text(0x1200_fc00), ".inst 0x1200fc00");
