@@ -136,7 +136,14 @@ fn judge(findings: &Findings, total: usize) {
 
 #[test]
 fn text_of_every_line_is_the_tools() {
-    let tools = tools();
+    let tools = match tools() {
+        Ok(tools) => tools,
+        Err(missing) => {
+            // CI has it: `cargo xtask test` installs what is missing before it starts.
+            println!("skipped: this needs {missing}");
+            return;
+        }
+    };
     let (cases, seed) = (setting("VAMBRACE_ORACLE_CASES", 200), setting("VAMBRACE_ORACLE_SEED", 1));
     println!("seed {seed}, {cases} random words a line, {:?}", tools.iter().map(|tool| tool.name).collect::<Vec<_>>());
     let mut all: Vec<u32> = system_words().collect();
@@ -152,7 +159,14 @@ fn text_of_every_line_is_the_tools() {
 /// Words of any kind but SVE's and SME's: what a tool knows and we do not is in the list of differences too.
 #[test]
 fn text_of_any_word_is_the_tools() {
-    let tools = tools();
+    let tools = match tools() {
+        Ok(tools) => tools,
+        Err(missing) => {
+            // CI has it: `cargo xtask test` installs what is missing before it starts.
+            println!("skipped: this needs {missing}");
+            return;
+        }
+    };
     let (cases, seed) = (setting("VAMBRACE_ORACLE_CASES", 200), setting("VAMBRACE_ORACLE_SEED", 1));
     println!("seed {seed}, {} random words", cases * 1000);
     let scalable = |word: u32| word >> 25 & 15 == 2 || word >> 25 & 15 == 0 && word >> 31 == 1;

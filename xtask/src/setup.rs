@@ -34,7 +34,7 @@ impl Part {
             ],
             Self::QemuSystem => &[("qemu-system-aarch64", "qemu-system-arm")],
             Self::QemuUser => &[("qemu-aarch64", "qemu-user")],
-            Self::Llvm => &[("llvm-mc", "llvm")],
+            Self::Llvm => &[("llvm-mc", "llvm"), ("llvm-objdump-19", "llvm-19")],
         }
     }
 }

@@ -44,7 +44,7 @@ pub enum Exit {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ToolError {
     /// An instruction that is known but not done.
-    #[error("instruction {word:08x} ({name}) at {pc} is not modelled yet")]
+    #[error("instruction {word:08x} at {pc} is not modelled yet: {} ({name})", sem::text::disassemble(*word, pc.0))]
     NotDone {
         /// The word.
         word: u32,

@@ -24,13 +24,16 @@ pub struct Tool {
 /// LLVM's, the newest first. 19 is the oldest that knows nearly all of our list.
 const LLVM: [&str; 4] = ["llvm-objdump-22", "llvm-objdump-21", "llvm-objdump-20", "llvm-objdump-19"];
 
-/// Both makers' tools.
-pub fn tools() -> Vec<Tool> {
+/// Both makers' tools, or what is missing.
+pub fn tools() -> Result<Vec<Tool>, &'static str> {
     let gnu = Tool { maker: Maker::Gnu, name: "aarch64-linux-gnu-objdump", arguments: &[] };
     let llvm = LLVM.into_iter().map(|name| Tool { maker: Maker::Llvm, name, arguments: &["--mattr=+all"] });
     let llvm = llvm.into_iter().find(Tool::is_installed);
-    assert!(gnu.is_installed(), "aarch64-linux-gnu-objdump is not installed");
-    vec![gnu, llvm.unwrap_or_else(|| panic!("none of {LLVM:?} is installed"))]
+    match llvm {
+        _ if !gnu.is_installed() => Err("aarch64-linux-gnu-objdump (Debian: binutils-aarch64-linux-gnu)"),
+        None => Err("llvm-objdump-19 or later (Debian: llvm-19)"),
+        Some(llvm) => Ok(vec![gnu, llvm]),
+    }
 }
 
 impl Tool {

@@ -6,19 +6,18 @@ use std::fmt;
 use arch::sysreg::Reg;
 use arch::{El, Va};
 use cpu::Pe;
+use sem::text::disassemble;
 use symbols::Symbols;
 
 use crate::run::Machine;
 use crate::schedule::CpuState;
 
 mod backtrace;
-mod disassembly;
 #[cfg(test)]
 mod tests;
 mod views;
 
 use backtrace::Frame;
-pub use disassembly::disassemble;
 use views::Views;
 
 /// An address, and what is there as far as it is known.
@@ -116,7 +115,7 @@ impl Diagnosis {
             state,
             el: pe.pstate().el,
             pc: place(pe.pc()),
-            instruction: word.map(|word| (word, disassemble(word, pe.pc()))),
+            instruction: word.map(|word| (word, disassemble(word, pe.pc().0).to_string())),
             x: core::array::from_fn(|n| pe.x_register(n)),
             sp: pe.sp(),
             pstate: pe.pstate().to_spsr() | pe.nzcv(),

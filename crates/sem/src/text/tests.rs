@@ -55,6 +55,15 @@ fn every_leaf_has_a_text() {
     assert!(without.is_empty(), "{without:?}");
 }
 
+/// No word makes the disassembler panic or write an operand that it does not know.
+#[test]
+fn every_word_has_a_text() {
+    for word in words().take(500_000) {
+        let text = disassemble(word, !u64::from(word)).to_string();
+        assert!(!text.is_empty() && !text.contains(['?', '*']), "{word:08x}: {text}");
+    }
+}
+
 #[test]
 fn leaves_match_with_stars() {
     const TEXTS: &[(&str, &str)] = &[("ADD_*_imm", "one"), ("*_64_*", "two"), ("A*", "three")];
