@@ -342,35 +342,45 @@ fn random_state(rng: &mut Rng) -> State {
     state
 }
 
-/// As [`Rng::quad`], or numbers of which results come near the edges: exponents near each other, near the least, the
-/// largest, and the widths of integers; fractions of few bits or all ones.
+/// As [`Rng::quad`], or numbers as [`element`] gives them.
 fn quad(rng: &mut Rng) -> u128 {
     if rng.once_in(2) {
         return rng.quad();
     }
-    let (bits, exponent_bits) = rng.pick(&[(16, 5), (32, 8), (64, 11)]);
+    let bits = rng.pick(&[16, 32, 64]);
+    (0..128 / bits).fold(0, |quad, lane| quad | u128::from(element(rng, bits)) << (bits * lane))
+}
+
+/// A floating-point number of `bits` (16, 32 or 64), or its special values, of which results come near the edges:
+/// exponents near each other, near the least, the largest, and the widths of integers; fractions of few bits or all ones.
+pub fn element(rng: &mut Rng, bits: u64) -> u64 {
+    let exponent_bits = match bits {
+        16 => 5,
+        32 => 8,
+        _ => 11,
+    };
     let fraction_bits = bits - 1 - exponent_bits;
     let bias = (1u64 << (exponent_bits - 1)) - 1;
-    (0..128 / bits).fold(0, |quad, lane| {
-        let exponent = match rng.below(8) {
-            0 => rng.below(fraction_bits + 3),
-            1 => 2 * bias + 1 - rng.below(4),
-            2 => bias + rng.pick(&[7, 8, 15, 16, 31, 32, 63, 64]) - rng.below(2),
-            3 => bias.wrapping_sub(rng.below(fraction_bits + 3)),
-            4 => bias / 2 + rng.below(fraction_bits),
-            _ => bias - 2 + rng.below(5),
-        } & ((1 << exponent_bits) - 1);
-        let mask = (1u64 << fraction_bits) - 1;
-        let fraction = match rng.below(6) {
-            0 => 0,
-            1 => mask,
-            2 => 1 << rng.below(fraction_bits),
-            3 => mask << rng.below(fraction_bits),
-            _ => rng.random(),
-        } & mask;
-        let element = rng.below(2) << (bits - 1) | exponent << fraction_bits | fraction;
-        quad | u128::from(element) << (bits * lane)
-    })
+    let exponent = match rng.below(10) {
+        0 => rng.below(fraction_bits + 3),
+        1 => 2 * bias + 1 - rng.below(4),
+        2 => bias + rng.pick(&[7, 8, 15, 16, 31, 32, 63, 64]) - rng.below(2),
+        3 => bias.wrapping_sub(rng.below(fraction_bits + 3)),
+        4 => bias / 2 + rng.below(fraction_bits),
+        5 => bias + rng.below(fraction_bits),
+        6 => rng.random(),
+        7 => rng.pick(&[0, 2 * bias + 1]),
+        _ => bias - 2 + rng.below(5),
+    } & ((1 << exponent_bits) - 1);
+    let mask = (1u64 << fraction_bits) - 1;
+    let fraction = match rng.below(6) {
+        0 => 0,
+        1 => mask,
+        2 => 1 << rng.below(fraction_bits),
+        3 => mask << rng.below(fraction_bits),
+        _ => rng.random(),
+    } & mask;
+    rng.below(2) << (bits - 1) | exponent << fraction_bits | fraction
 }
 
 /// Sets Rs, and Rs + 1 for a pair, to what memory holds at Rn, so that CAS and CASP store.

@@ -22,9 +22,9 @@ const RAM_SIZE: u64 = 1 << 17;
 const LEVEL1: u64 = 0;
 const LEVEL2: u64 = 0x1000;
 const LEVEL3: u64 = 0x2000;
-const VECTORS: u64 = 0x3000;
+pub(crate) const VECTORS: u64 = 0x3000;
 const PAGE: u64 = 0x4000;
-const TEXT: u64 = 0x1_0000;
+pub(crate) const TEXT: u64 = 0x1_0000;
 
 /// The vectors' virtual address.
 const VECTOR_BASE: u64 = CODE + 0x4_0000;
@@ -33,7 +33,7 @@ const FROM_EL0: u64 = VECTOR_BASE + 0x400;
 
 const BRK: u32 = 0xd420_0000;
 const HVC: u32 = 0xd400_0002;
-const ERET: u32 = 0xd69f_03e0;
+pub(crate) const ERET: u32 = 0xd69f_03e0;
 
 /// The most instructions of a case that ends.
 const BUDGET: u64 = 200;
@@ -52,9 +52,9 @@ impl CpuInterface for NoGic {
 
 /// A PE for cases.
 pub struct Ours {
-    pe: Pe,
-    code: CodeCache,
-    ram: Arc<Ram>,
+    pub(crate) pe: Pe,
+    pub(crate) code: CodeCache,
+    pub(crate) ram: Arc<Ram>,
     /// What the data page holds before a case, and the seed of that.
     before: Vec<u64>,
     seed: Option<u64>,
@@ -96,7 +96,7 @@ impl Ours {
     }
 
     /// Tables, vectors and breakpoints.
-    fn build(&mut self) -> Option<()> {
+    pub(crate) fn build(&mut self) -> Option<()> {
         const TABLE: u64 = 0b11;
         // Access flag, inner shareable, accessible from EL0, a page.
         const USER: u64 = 1 << 10 | 3 << 8 | 1 << 6 | 0b11;
@@ -134,7 +134,7 @@ impl Ours {
     }
 
     /// To EL1, translation on.
-    fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         // EL1, RES1 bits, and as Linux has it: M, C, SA, SA0, I, DZE, UCT, nTWI, nTWE, SPAN, UCI.
         const SCTLR: u64 = 0x30d0_0980
             | 1 << 0
