@@ -91,6 +91,9 @@ fn judge_is_wrong(word: u32, name: &str) -> Option<&'static str> {
     if word & 0xbff8_fc00 == 0x2f00_fc00 {
         return Some(FMOV);
     }
+    if name == "SB_only_barriers" && word >> 8 & 15 != 0 {
+        return Some(SHOULD_BE_ZERO);
+    }
     if word & 0xff7e_0c00 == 0x5e70_0800 {
         return Some(PAIRWISE);
     }
@@ -135,6 +138,8 @@ const PERSISTENCE: &str =
     "QEMU 7.2's user mode has no DC CVAP and CVADP; with FEAT_DPB and FEAT_DPB2 EL0 has (SCTLR_EL1.UCI)";
 const FCVTZS: &str =
     "QEMU 7.2 sign-extends FCVTZS (scalar, fixed-point, half precision) to 32 bits; the result has 16 bits";
+const SHOULD_BE_ZERO: &str =
+    "CONSTRAINED UNPREDICTABLE: CRm of SB should be zero; we ignore it, QEMU takes it as UNDEFINED";
 const PAIRWISE: &str =
     "QEMU 7.2 does not refuse reserved words of Advanced SIMD scalar pairwise (half precision with sz 1)";
 const HIGH: &str =

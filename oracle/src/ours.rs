@@ -62,13 +62,18 @@ pub struct Ours {
     dirty: usize,
 }
 
-/// The model that cases run on: `max`, with the sizes that qemu-user's has.
+/// Everything that is modelled.
+pub fn max() -> Result<CpuModel> {
+    arch::preset::preset("max").context("no preset max")
+}
+
+/// The model that cases run on: `max`, with the sizes that qemu-user's has, and without what the judge lacks.
 pub fn model() -> Result<CpuModel> {
-    let mut model = arch::preset::preset("max").context("no preset max")?;
+    let mut model = max()?;
     // 512 bytes.
     model.dczid_bs = 7;
-    // The judge runs without them too: so their hints are NOPs.
-    Ok([FEAT_PAuth, FEAT_MTE2].into_iter().fold(model, |model, feature| model.without_dependents(feature)))
+    // The judge runs without them too: so PAuth's hints are NOPs, tags are not kept, ordered accesses must be aligned.
+    Ok([FEAT_PAuth, FEAT_MTE2, FEAT_LSE2].into_iter().fold(model, |model, feature| model.without_dependents(feature)))
 }
 
 impl Ours {

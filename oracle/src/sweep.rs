@@ -88,7 +88,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Runs random programs until there were `programs` of them, or for `time` where that is longer.
 pub fn execute(seed: u64, programs: u64, time: Duration, threads: usize) -> Result<Executed> {
-    let model = ours::model()?;
+    let model = ours::max()?;
     let source = Source::new(model.features);
     let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
     let total = Mutex::new(Executed::default());
