@@ -7,6 +7,8 @@ use anyhow::{Context, Result, bail};
 use crate::{setup, shell};
 
 /// Arguments of `cargo xtask oracle`.
+// Each is a flag of its own on the command line.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// At least 2,000 cases of each encoding class, the same in every run (what CI runs).
@@ -27,6 +29,9 @@ pub struct Args {
     /// Counts the encodings of Arm's list: modelled, refused by name.
     #[arg(long)]
     count: bool,
+    /// The text of instructions beside GNU's and LLVM's: how many agree, and the differences with their reasons.
+    #[arg(long, conflicts_with_all = ["quick", "long", "count", "only"])]
+    text: bool,
 }
 
 /// Runs the task.
@@ -34,6 +39,9 @@ pub fn run(args: &Args) -> Result<()> {
     setup::ensure(&[setup::Part::Cross, setup::Part::QemuUser])?;
     if args.count {
         return count();
+    }
+    if args.text {
+        return text(args.seed);
     }
     let mut more = Vec::new();
     if let Some(only) = &args.only {
@@ -48,7 +56,7 @@ pub fn run(args: &Args) -> Result<()> {
     } else if args.quick || args.only.is_some() {
         command.args(["--", "--seed", &args.seed.unwrap_or(1).to_string()]);
     } else {
-        bail!("one of --quick, --long, --count or --only is needed");
+        bail!("one of --quick, --long, --count, --text or --only is needed");
     }
     if args.long && args.only.is_none() {
         // What CI runs as a test with fewer cases.
@@ -74,6 +82,25 @@ pub fn quick() -> Result<String> {
         bail!("{text}{}", String::from_utf8_lossy(&output.stderr));
     }
     Ok(text.lines().last().unwrap_or_default().to_owned())
+}
+
+/// Ten times the words that `cargo xtask test` compares.
+fn text(seed: Option<u64>) -> Result<()> {
+    setup::ensure(&[setup::Part::Llvm])?;
+    let mut command = shell::cargo();
+    command.args([
+        "test",
+        "--quiet",
+        "-p",
+        "vambrace-oracle",
+        "--test",
+        "text",
+        "--",
+        "--nocapture",
+        "--test-threads=1",
+    ]);
+    command.env("VAMBRACE_ORACLE_CASES", "2000").env("VAMBRACE_ORACLE_SEED", seed.unwrap_or(1).to_string());
+    shell::run(&mut command)
 }
 
 fn count() -> Result<()> {
