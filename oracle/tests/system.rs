@@ -54,7 +54,7 @@ macro_rules! tests {
     };
 }
 
-tests! { bti dirty exceptions gic memory pauth permissions registers smp sysregs tags timer tlb walks wide }
+tests! { bti dirty exceptions gic memory pauth permissions registers smp step sysregs tags timer tlb walks wide }
 
 #[test]
 fn every_program_has_its_test() {

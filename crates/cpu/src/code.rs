@@ -30,6 +30,17 @@ pub(crate) struct Block {
     len: u32,
 }
 
+impl Block {
+    /// How many instructions it has.
+    pub(crate) fn len(self) -> u32 {
+        self.len
+    }
+    /// Its first `count` instructions.
+    pub(crate) fn first(self, count: u32) -> Self {
+        Self { len: self.len.min(count), ..self }
+    }
+}
+
 const WORDS: usize = (CODE_PAGE / 4) as usize;
 /// The longest block. Longer ones gain nothing: the work per block is small already.
 const MAX_BLOCK: usize = 64;

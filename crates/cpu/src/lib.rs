@@ -7,6 +7,7 @@ pub mod timer;
 
 mod abort;
 mod bti;
+mod debug;
 mod el2;
 mod eval;
 mod exception;

@@ -118,6 +118,7 @@ impl Pe {
         self.check_own_alignment(va, access, AccessKind::Read)?;
         let place = self.place(va, AccessKind::Read, access.privilege)?;
         self.check_device_alignment(va, bytes, place.attr, AccessKind::Read)?;
+        self.watch(va, bytes, AccessKind::Read, access.privilege)?;
         if va % PAGE + bytes > PAGE {
             return self.load_split(va, access);
         }
@@ -141,6 +142,7 @@ impl Pe {
         self.check_own_alignment(va, access, AccessKind::Write)?;
         let place = self.place(va, AccessKind::Write, access.privilege)?;
         self.check_device_alignment(va, bytes, place.attr, AccessKind::Write)?;
+        self.watch(va, bytes, AccessKind::Write, access.privilege)?;
         if va % PAGE + bytes > PAGE {
             // Both pages are checked before the first byte is written.
             let second = (va | (PAGE - 1)).wrapping_add(1);
@@ -360,6 +362,9 @@ impl Pe {
         // Unaligned ones to other than Write-Back memory: an Alignment fault, of what the architecture lets choose.
         if unaligned && !place.attr.is_write_back() {
             return self.alignment_fault(va, kinds[0]);
+        }
+        for kind in kinds {
+            self.watch(va, bytes, *kind, access.privilege)?;
         }
         match place.target {
             Target::Ram(offset) if offset + bytes <= self.ram.len() => {

@@ -159,6 +159,10 @@ pub struct Pe {
     /// State of the generator behind RNDR; never 0.
     pub(crate) random: u64,
     pub(crate) semihosting: bool,
+    /// Is a breakpoint armed in the current state?
+    pub(crate) breakpoints_on: bool,
+    /// Is a watchpoint?
+    pub(crate) watchpoints_on: bool,
     /// Is software step on in the current state?
     pub(crate) step_on: bool,
     /// The running block is one step.
@@ -238,6 +242,8 @@ impl Pe {
             random: config.seed | 1,
             semihosting: config.semihosting == Semihosting::On,
             step_on: false,
+            breakpoints_on: false,
+            watchpoints_on: false,
             single: false,
             stepped: None,
             pauth: Pauth::of(&config.model),

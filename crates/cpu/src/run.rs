@@ -122,7 +122,7 @@ impl Pe {
     pub(crate) fn fetch_block(&mut self, code: &mut CodeCache) -> Result<Block, Stop> {
         let pc = self.pc;
         // A misaligned PC meets the alignment check in `fetch`.
-        let simple = pc & 3 == 0 && self.pstate.il == 0;
+        let simple = pc & 3 == 0 && self.pstate.il == 0 && !self.breakpoints_on;
         let fetched = if simple { self.fast.lookup_fetch(Va(pc), self.contexts.of(Va(pc)), 4) } else { None };
         let offset = match fetched {
             Some(offset) => offset,
@@ -131,8 +131,12 @@ impl Pe {
         let block = code.block(offset);
         self.block_memory.follow(code);
         self.follow_code_marks();
-        // A fetch under illegal execution state never gets here. A step must be looked at each time.
-        if !self.step_on {
+        if self.breakpoints_on {
+            return Ok(block.first(self.free_of_breakpoints(pc, block.len())));
+        }
+        // A fetch under illegal execution state never gets here. A step must be looked at each time; while a watchpoint is
+        // armed there is no context to remember under.
+        if !self.step_on && !self.watchpoints_on {
             self.block_memory.remember(pc, self.contexts.of(Va(pc)), block);
         }
         Ok(block)
@@ -172,6 +176,9 @@ impl Pe {
             Ok(entry) => entry,
             Err(fault) => return Err(self.instruction_abort(pc, AccessFault::Mmu(fault))),
         };
+        if self.breakpoints_on && self.breakpoint_at(pc) {
+            return Err(self.breakpoint());
+        }
         // Of lower priority than what the fetch itself meets (DDI 0487 D1.3.5.5). The context for fetches is never valid in
         // this state, so every fetch comes here.
         if self.pstate.il != 0 {

@@ -27,7 +27,7 @@ impl Pe {
     }
 
     /// Are debug exceptions enabled at `el` with that D mask (AArch64.GenerateDebugExceptionsFrom)?
-    fn debug_enabled(&self, el: El, d: u8) -> bool {
+    pub(crate) fn debug_enabled(&self, el: El, d: u8) -> bool {
         // OSLSR_EL1.OSLK
         let locked = self.reg(Reg::OSLSR_EL1) & 2 != 0;
         let target = self.debug_target();

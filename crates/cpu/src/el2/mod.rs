@@ -152,7 +152,7 @@ impl Pe {
             }
         }
         self.unmasked = unmasked;
-        if self.step_on != self.steps_at(p.el, p.daif) {
+        if self.step_on != self.steps_at(p.el, p.daif) || (self.breakpoints_on, self.watchpoints_on) != self.armed() {
             self.context_changed();
         }
     }

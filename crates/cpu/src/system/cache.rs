@@ -132,6 +132,7 @@ impl Pe {
             Some(offset) if self.align_mask == 0 => offset,
             _ => {
                 let place = self.place(va, AccessKind::Write, Privilege::Current)?;
+                self.watch(va & !(bytes - 1), bytes, AccessKind::Write, Privilege::Current)?;
                 if tags == TagCheck::Checked {
                     self.check_block_tags(va, bytes, place)?;
                 }

@@ -115,7 +115,12 @@ impl Pe {
             self.block_memory.forget();
         }
         self.step_on = self.steps_at(p.el, p.daif);
-        self.contexts_fetch = if p.il == 1 || p.btype != 0 || self.step_on { CtxPair::NEVER } else { self.contexts };
+        (self.breakpoints_on, self.watchpoints_on) = self.armed();
+        if self.watchpoints_on {
+            (self.contexts, self.contexts_unprivileged) = (CtxPair::NEVER, CtxPair::NEVER);
+        }
+        let look = p.il == 1 || p.btype != 0 || self.step_on || self.breakpoints_on;
+        self.contexts_fetch = if look { CtxPair::NEVER } else { self.contexts };
     }
 
     /// The exception level, PAN, UAO, IL, TCO, SCTLR or CPACR changed.

@@ -241,6 +241,11 @@ impl Pe {
             }
             _ if is_plain(reg) => {
                 self.store_masked(reg, value);
+                if (Reg::DBGBCR0_EL1..=Reg::DBGBCR15_EL1).contains(&reg)
+                    || (Reg::DBGWCR0_EL1..=Reg::DBGWCR15_EL1).contains(&reg)
+                {
+                    self.contexts_changed();
+                }
             }
             Reg::DBGDTR_EL0 | Reg::DBGDTRRX_EL0 | Reg::OSDTRTX_EL1 | Reg::OSDTRRX_EL1 => {}
             _ => return Err(self.no_register(insn, reg)),

@@ -364,6 +364,38 @@ pub const DIFFERENCES: &[Difference] = &[
     lacking("sysregs", &["sys el* 3 7 d *"], FEAT_DPB2),
     lacking("sysregs", &["op0 0 el* 0 4 0 *"], FEAT_FlagM),
     lacking("sysregs", &["op0 0 el* 3 3 0 *"], FEAT_SB),
+    on_all(
+        "step",
+        &["reset locked out of reset", "OS Lock locked"],
+        "done",
+        "22 ",
+        JudgeWrong(
+            "while the OS Lock is locked, as it is out of reset, there are no debug exceptions but BRK (D2.7); QEMU 7.2 steps",
+        ),
+    ),
+    on_all(
+        "step",
+        &["watchpoint *"],
+        "22 far",
+        "62 far",
+        JudgeWrong("WnR is 0 for a load (ISS of Watchpoint exceptions); QEMU keeps it from the store that hit last"),
+    ),
+    on_all(
+        "step",
+        &["watchpoint high byte unaligned", "watchpoint word unaligned"],
+        "done",
+        "22 far",
+        JudgeWrong(
+            "only an access to a watched byte matches (AArch64.WatchpointByteMatch); QEMU takes the doublewords around it",
+        ),
+    ),
+    on_all(
+        "step",
+        &["watchpoint before unaligned"],
+        "far=4080003c",
+        "far=40800038",
+        Choice("FAR is any address in the watched block, at or below the watched byte accessed last (D2.10.5)"),
+    ),
     Difference {
         program: "permissions",
         cpus: &["max"],
