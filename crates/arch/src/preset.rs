@@ -4,7 +4,7 @@
 //! model. The ID register values that a guest reads come from the features again (`CpuModel::id_value`).
 
 use crate::{
-    feature::{Feature, Feature::*, FeatureSet, modelled},
+    feature::{Feature, Feature::*, FeatureSet, offered},
     field::{id_aa64dfr0_el1 as dfr0, id_aa64mmfr0_el1 as mmfr0},
     model::{CpuModel, Granules, features_of, granules_of, pa_bits_of},
     sysreg::{Reg, Reg::*},
@@ -363,7 +363,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The preset of this name as the machine models it, or `None`. The result passes [`CpuModel::check`].
 #[must_use]
 pub fn preset(name: &str) -> Option<CpuModel> {
-    hardware(name).map(|model| model.limited_to(&modelled()))
+    hardware(name).map(|model| model.limited_to(&offered()))
 }
 
 /// The preset of this name with all that the hardware has, AArch32 excepted, or `None`.

@@ -5,7 +5,10 @@ use super::{Feature, Feature::*, FeatureSet};
 /// Features that the machine does not model yet.
 pub const NOT_MODELLED: &[Feature] = &[
     // Exception levels.
-    FEAT_EL2,
+    FEAT_NV,
+    FEAT_FGT,
+    FEAT_HCX,
+    FEAT_EVT,
     FEAT_EL3,
     FEAT_GICv4p1,
     // Instructions.
@@ -45,6 +48,16 @@ pub const NOT_MODELLED: &[Feature] = &[
     FEAT_SVE,
     FEAT_SME,
 ];
+
+/// Features that the machine models and that a preset has only when asked (`--feature el2=on`): EL2, until a hypervisor's
+/// guests have been tried on it.
+pub const OPT_IN: &[Feature] = &[FEAT_EL2];
+
+/// What presets have without being asked, as far as the hardware has it.
+#[must_use]
+pub fn offered() -> FeatureSet {
+    modelled().minus(FeatureSet::of(OPT_IN)).consistent_part()
+}
 
 /// Everything the machine models.
 #[must_use]
