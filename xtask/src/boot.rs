@@ -68,6 +68,8 @@ pub struct Boot {
     pub cpus: u32,
     /// A preset that both machines know; `None`: each one's own default.
     pub cpu: Option<&'static str>,
+    /// `--feature` settings, for Vambrace alone.
+    pub features: &'static [&'static str],
     /// A virtio disk.
     pub disk: Option<Disk>,
     /// Where Vambrace writes its statistics: `-` or a file.
@@ -91,6 +93,7 @@ impl Boot {
             append: format!("console=ttyAMA0 panic=-1 {words}").trim_end().to_owned(),
             cpus: 1,
             cpu: None,
+            features: &[],
             disk: None,
             stats: None,
             max_insns: None,
@@ -118,6 +121,9 @@ impl Boot {
         command.args(["--memory", &format!("{MEMORY_MIB}M")]);
         if let Some(cpu) = self.cpu {
             command.args(["--cpu", cpu]);
+        }
+        for feature in self.features {
+            command.args(["--feature", feature]);
         }
         if let Some(disk) = &self.disk {
             let mut value = disk.path.clone().into_os_string();

@@ -8,6 +8,7 @@ mod cpio;
 mod demo;
 mod guests;
 mod image;
+mod kvm;
 mod layers;
 mod licences;
 mod metadata;

@@ -24,13 +24,15 @@ pub enum Part {
 impl Part {
     const ALL: [Self; 5] = [Self::Guests, Self::Cross, Self::QemuSystem, Self::QemuUser, Self::Llvm];
 
-    /// Programs, each with the Debian package that has it.
+    /// Programs, and files by their absolute paths, each with the Debian package that has it.
     const fn programs(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Guests => &[("apt-get", "apt"), ("dpkg-deb", "dpkg"), ("xz", "xz-utils"), ("zstd", "zstd")],
             Self::Cross => &[
                 ("aarch64-linux-gnu-as", "binutils-aarch64-linux-gnu"),
                 ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
+                ("/usr/aarch64-linux-gnu/lib/libc.a", "libc6-dev-arm64-cross"),
+                ("/usr/aarch64-linux-gnu/include/linux/kvm.h", "linux-libc-dev-arm64-cross"),
             ],
             Self::QemuSystem => &[("qemu-system-aarch64", "qemu-system-arm")],
             Self::QemuUser => &[("qemu-aarch64", "qemu-user")],

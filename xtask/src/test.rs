@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use crate::boot::{self, Access, Boot, Disk, Echo, Machine, Outcome};
 use crate::boots::expect_demo;
 use crate::guests::{GUESTS_VARIABLE, Guests, Kernel};
-use crate::{oracle, setup, shell, tags};
+use crate::{kvm, oracle, setup, shell, tags};
 
 /// The kernel that CI boots.
 const KERNEL: Kernel = Kernel::V6_1;
@@ -185,6 +185,11 @@ fn boots(guests: &Guests, tally: &mut Tally) -> Result<()> {
     tally.check(&format!("{KERNEL} reads and writes a disk"), || writable_disk(guests, &disk));
     tally.check(&format!("{KERNEL} cannot write to a read-only disk"), || read_only_disk(guests, &disk));
     tally.check(&format!("allocation tags under {KERNEL} and under qemu-aarch64"), || tags::check(guests, KERNEL));
+    for mode in ["vhe", "nvhe", "protected"] {
+        tally.check(&format!("KVM of {KERNEL} in mode {mode} runs a virtual machine"), || {
+            kvm::check(guests, KERNEL, mode)
+        });
+    }
     tally.check(&format!("two runs of {KERNEL} on 4 CPUs are the same"), || same_twice(guests));
     Ok(())
 }

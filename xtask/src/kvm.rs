@@ -1,0 +1,42 @@
+//! EL2 under Linux: `guest/el0/kvm.c` makes a virtual machine with KVM, whose exits are known.
+
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::boot::{self, Boot, Echo, Machine};
+use crate::guests::{File, Guests, Kernel};
+use crate::shell;
+
+/// The exits of the virtual machine: KVM_EXIT_MMIO is 6.
+const EXITS: [&str; 5] = [
+    "kvm: exit 6 at 0x10000000, 4 bytes, write 1, data 0x42",
+    "kvm: exit 6 at 0x10000000, 1 bytes, write 0, data 0",
+    "kvm: exit 6 at 0x10000004, 4 bytes, write 1, data 0x3e8",
+    "kvm: exit 6 at 0x10000008, 4 bytes, write 1, data 0x1234",
+    "kvm: exit 6 at 0x1000000c, 4 bytes, write 1, data 0x55",
+];
+
+/// Boots `kernel` at EL2 with `kvm-arm.mode=MODE` and runs the program.
+pub fn check(guests: &Guests, kernel: Kernel, mode: &str) -> Result<()> {
+    let program = boot::scratch("el0-kvm")?;
+    let source = shell::workspace_root().join("guest/el0/kvm.c");
+    let mut gcc = Command::new("aarch64-linux-gnu-gcc");
+    gcc.args(["-O1", "-static", "-Wl,--build-id=none", "-o"]).arg(&program).arg(&source);
+    shell::capture(&mut gcc).with_context(|| format!("cannot build {}", source.display()))?;
+    let file = |path: &str, contents| File { path: path.to_owned(), permissions: 0o755, contents };
+    let files = [file("bench/kvm", fs::read(&program)?), file("batch/kvm.sh", b"/bench/kvm\n".to_vec())];
+    let initrd = guests.initrd_with("kvm", &files)?;
+    let mut boot = Boot::new(guests, kernel, &format!("kvm-arm.mode={mode} vambrace.batch=kvm")).with_initrd(&initrd);
+    boot.cpu = Some("neoverse-n1");
+    boot.features = &["el2=on", "vhe=on"];
+    let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
+    outcome.expect_status(0)?;
+    outcome.expect_line("vambrace-batch: kvm: status 0")?;
+    let found: Vec<&str> = outcome.lines_from("kvm: exit ").collect();
+    if found != EXITS {
+        bail!("expected\n{}\nfound\n{}\n{}", EXITS.join("\n"), found.join("\n"), outcome.report());
+    }
+    Ok(())
+}
