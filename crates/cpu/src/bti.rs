@@ -69,7 +69,7 @@ impl Pe {
             // Of the exceptions that an instruction raises itself, BRK alone has BTYPE in its SPSR (AArch64.TakeException).
             self.pstate.btype = btype;
         } else {
-            self.block_memory.remember_landing(pc, btype);
+            self.block_memory.remember_landing(pc, self.contexts.of(Va(pc)), btype);
         }
         Some(block)
     }

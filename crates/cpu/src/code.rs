@@ -212,10 +212,11 @@ impl BlockMemory {
         self.find(pc, context).filter(|_| slot.landings >> btype & 1 == 1)
     }
 
-    /// Such a branch is allowed at `pc`, whose block was remembered last.
-    pub(crate) fn remember_landing(&mut self, pc: u64, btype: u8) {
+    /// Such a branch is allowed at `pc`. Without effect where the block is not remembered.
+    pub(crate) fn remember_landing(&mut self, pc: u64, context: CtxId, btype: u8) {
+        let tag = self.epoch | context.get() as u32;
         let slot = &mut self.slots[(pc >> 2) as usize % SLOTS];
-        if slot.pc == pc {
+        if slot.pc == pc && slot.tag == tag {
             slot.landings |= 1 << btype;
         }
     }
