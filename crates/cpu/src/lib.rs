@@ -12,6 +12,7 @@ mod el2;
 mod eval;
 mod exception;
 mod memory;
+mod mops;
 mod pauth;
 mod pe;
 mod run;

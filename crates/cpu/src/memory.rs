@@ -62,12 +62,12 @@ impl Pe {
 
     /// Where a load of `bytes` at `va` finds its data in RAM, if the fast cache knows.
     #[inline(always)]
-    fn fast_read(&self, va: u64, privilege: Privilege, bytes: u64) -> Option<u64> {
+    pub(crate) fn fast_read(&self, va: u64, privilege: Privilege, bytes: u64) -> Option<u64> {
         self.fast.lookup_read(Va(va), self.context(va, privilege), bytes)
     }
     /// The same for a store.
     #[inline(always)]
-    fn fast_write(&self, va: u64, privilege: Privilege, bytes: u64) -> Option<u64> {
+    pub(crate) fn fast_write(&self, va: u64, privilege: Privilege, bytes: u64) -> Option<u64> {
         self.fast.lookup_write(Va(va), self.context(va, privilege), bytes)
     }
 
@@ -270,7 +270,7 @@ impl Pe {
         Ok(())
     }
 
-    fn alignment_fault<T>(&mut self, va: u64, kind: AccessKind) -> Result<T, Stop> {
+    pub(crate) fn alignment_fault<T>(&mut self, va: u64, kind: AccessKind) -> Result<T, Stop> {
         Err(self.data_abort(va, kind, AccessFault::Alignment))
     }
 

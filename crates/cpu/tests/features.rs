@@ -89,6 +89,7 @@ const CASES: &[(Feature, u32, &str)] = &[
     (FEAT_SB, 0xd503_30ff, "sb"),
     (FEAT_WFxT, 0xd503_101f, "wfet xzr"),
     (FEAT_WFxT, 0xd503_103f, "wfit xzr"),
+    (FEAT_MOPS, 0x1901_0440, "cpyfp [x0]!, [x1]!, x2!"),
     (FEAT_HBC, 0x5400_0030, "bc.eq .+4"),
     (FEAT_CSSC, 0xdac0_1820, "ctz x0, x1"),
     (FEAT_CSSC, 0x5ac0_2020, "abs w0, w1"),

@@ -143,6 +143,47 @@ pub enum Assist {
     StripData,
     /// The generic code of the first operand with the second as modifier.
     SignGeneric,
+    /// An exception where memory copy and set are not enabled, or where the first operand, the bytes to go, is not 0 and
+    /// the flags, the second, are not those of Option A. Gives 0.
+    CheckMops,
+    /// Stores the low byte of the third operand at the address in the first and above, at most as often as the second
+    /// says. Gives how often, 0 only where nothing was asked.
+    SetMemory(Privilege),
+    /// The same in granules of 16 bytes, whose allocation tags become the address's.
+    SetMemoryAndTags(Privilege),
+    /// Copies to the address in the first operand plus the third from the second plus the third, and upwards, at most as
+    /// many bytes as are missing from the third to 0. Where the third is positive and `order` allows it, downwards from
+    /// below those addresses, at most as many bytes as it says. Gives how many, 0 only where nothing was asked.
+    CopyMemory {
+        /// Whose permissions the loads use.
+        read: Privilege,
+        /// Whose permissions the stores use.
+        write: Privilege,
+        /// Which way.
+        order: CopyOrder,
+    },
+}
+
+impl Assist {
+    /// May it read memory?
+    #[must_use]
+    pub const fn loads(self) -> bool {
+        matches!(self, Self::CopyMemory { .. })
+    }
+    /// May it write memory?
+    #[must_use]
+    pub const fn stores(self) -> bool {
+        matches!(self, Self::CopyMemory { .. } | Self::SetMemory(_) | Self::SetMemoryAndTags(_))
+    }
+}
+
+/// The order of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CopyOrder {
+    /// Upwards.
+    Upwards,
+    /// As the sign of the count says.
+    BySign,
 }
 
 /// How control moves; for profiles, BTI and PMU events.

@@ -26,7 +26,7 @@ mod simplify;
 pub mod tags;
 pub mod verify;
 
-pub use access::{Access, Assist, AtomicOp, BranchKind, FpEnv, Order, PauthKey, Privilege, Pure};
+pub use access::{Access, Assist, AtomicOp, BranchKind, CopyOrder, FpEnv, Order, PauthKey, Privilege, Pure};
 pub use block::{Block, Definition};
 pub use build::{Builder, Mode, Operand};
 pub use eval::{Exit, State, eval};

@@ -11,7 +11,7 @@ use ir::tags::{TAG_GRANULE, choose_tag, logical_tag, random_tag, tag_shift};
 
 use crate::decode::Decoder;
 use crate::insn::{Insn, Reg};
-use crate::machine::{Access, Assist, AtomicOp, BranchKind, Done, FpEnv, Machine, PauthKey, Pure, TagOp};
+use crate::machine::{Access, Assist, AtomicOp, BranchKind, CopyOrder, Done, FpEnv, Machine, PauthKey, Pure, TagOp};
 use crate::system::{PstateField, System};
 use crate::word::Word;
 
@@ -39,6 +39,10 @@ pub enum Stop {
     },
     /// An authentication failed.
     PacFail,
+    /// A memory copy or set found registers of the other option.
+    WrongOption,
+    /// A memory set of granules is misaligned.
+    Misaligned,
     /// A system operation that leaves the program: exceptions, ERET, DRPS.
     Leaves(System),
 }
@@ -229,6 +233,43 @@ impl Flat {
         let mut hasher = DefaultHasher::new();
         op.hash(&mut hasher);
         hasher.finish()
+    }
+
+    /// Memory copy and set, at most this many bytes at a time.
+    const MOVED_AT_ONCE: u64 = 48;
+
+    fn move_bytes(&mut self, op: Assist, [to, from, third]: [u64; 3]) -> Result<u64, Stop> {
+        let down = matches!(op, Assist::CopyMemory { order: CopyOrder::BySign, .. }) && third as i64 > 0;
+        let (to_go, unit) = match op {
+            Assist::CopyMemory { .. } => (if down { third } else { third.wrapping_neg() }, 1),
+            Assist::SetMemoryAndTags(_) => (from, TAG_GRANULE),
+            _ => (from, 1),
+        };
+        if unit > 1 && to_go != 0 && (to | to_go) & (unit - 1) != 0 {
+            return Err(Stop::Misaligned);
+        }
+        let mut done = 0;
+        while done < to_go.min(Self::MOVED_AT_ONCE) {
+            let result = if let Assist::CopyMemory { .. } = op {
+                let at = if down { third - done - 1 } else { third.wrapping_add(done) };
+                let byte = self.memory.read(from.wrapping_add(at), 1);
+                byte.and_then(|byte| self.memory.write(to.wrapping_add(at), 1, byte))
+            } else {
+                let address = to.wrapping_add(done);
+                let bytes = u128::from_le_bytes([third as u8; 16]);
+                let result = self.memory.write(address, unit as u32, bytes);
+                if unit > 1 && result.is_ok() {
+                    self.memory.tags.insert(address / TAG_GRANULE, logical_tag(address));
+                }
+                result
+            };
+            match result {
+                Ok(()) => done += unit,
+                // What was moved counts first; the instruction then runs again, and stops.
+                Err(stop) => return if done == 0 { Err(stop) } else { Ok(done) },
+            }
+        }
+        Ok(done)
     }
 
     fn pstate(&mut self, field: PstateField) {
@@ -456,7 +497,7 @@ impl Machine for Flat {
     }
 
     /// Pointer authentication with a stand-in for the cipher: a hash goes to bits \[54:48\] and \[63:56\].
-    fn assist(&mut self, _insn: Insn, op: Assist, [pointer, modifier, _]: [u64; 3]) -> Result<u64, Stop> {
+    fn assist(&mut self, _insn: Insn, op: Assist, [pointer, modifier, third]: [u64; 3]) -> Result<u64, Stop> {
         const CODE: u64 = 0xff7f << 48;
         let plain = pointer.sext(56) & !CODE | pointer.sext(56).sext(48) & CODE;
         let key = |key: PauthKey| mix(plain ^ mix(modifier ^ key as u64)) & CODE;
@@ -468,6 +509,11 @@ impl Machine for Flat {
             }
             Assist::StripInstruction | Assist::StripData => Ok(plain),
             Assist::SignGeneric => Ok(mix(pointer ^ mix(modifier)) & !0xffff_ffff),
+            Assist::CheckMops if pointer != 0 && modifier >> 29 & 1 == 1 => Err(Stop::WrongOption),
+            Assist::CheckMops => Ok(0),
+            Assist::SetMemory(_) | Assist::SetMemoryAndTags(_) | Assist::CopyMemory { .. } => {
+                self.move_bytes(op, [pointer, modifier, third])
+            }
         }
     }
     /// Flags, FPCR and FPSR act; other registers read as a function of their encoding; barriers, hints and writes

@@ -208,13 +208,17 @@ impl Footprint {
     /// Does it read memory, or tags?
     #[must_use]
     pub fn reads_memory(&self) -> bool {
-        self.memory.iter().any(|touch| touch.kind != AccessKind::Write) || self.tags.iter().any(|op| op.loads())
+        self.assists.iter().any(|assist| assist.loads())
+            || self.memory.iter().any(|touch| touch.kind != AccessKind::Write)
+            || self.tags.iter().any(|op| op.loads())
     }
 
     /// May it write memory, or tags?
     #[must_use]
     pub fn writes_memory(&self) -> bool {
-        self.memory.iter().any(|touch| touch.kind != AccessKind::Read) || self.tags.iter().any(|op| op.stores())
+        self.assists.iter().any(|assist| assist.stores())
+            || self.memory.iter().any(|touch| touch.kind != AccessKind::Read)
+            || self.tags.iter().any(|op| op.stores())
     }
 
     fn touch(&mut self, kind: AccessKind, bytes: u32, access: Access, monitor: Monitor) {

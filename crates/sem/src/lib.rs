@@ -31,7 +31,8 @@ mod readings;
 pub use decode::{Decoder, InsnId};
 pub use insn::{Insn, Reg};
 pub use machine::{
-    Access, Assist, AtomicOp, BranchKind, Done, FpEnv, Machine, Order, PauthKey, Privilege, Pure, TagCheck, TagOp,
+    Access, Assist, AtomicOp, BranchKind, CopyOrder, Done, FpEnv, Machine, Order, PauthKey, Privilege, Pure, TagCheck,
+    TagOp,
 };
 pub use spec::{Spec, specs};
 pub use system::{BarrierOp, Domain, ExceptionCall, Hint, PstateField, System};

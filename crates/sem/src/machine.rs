@@ -1,6 +1,6 @@
 //! What an instruction may ask of a machine.
 
-pub use ir::access::{Access, Assist, AtomicOp, BranchKind, FpEnv, Order, PauthKey, Privilege, Pure};
+pub use ir::access::{Access, Assist, AtomicOp, BranchKind, CopyOrder, FpEnv, Order, PauthKey, Privilege, Pure};
 pub use ir::tags::{TagCheck, TagOp};
 
 use crate::insn::{Insn, Reg};

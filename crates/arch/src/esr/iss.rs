@@ -91,6 +91,26 @@ pub const fn pac_fail(key: PacKey) -> Syndrome {
     Syndrome::new(Ec::PacFail, key as u32)
 }
 
+/// A memory copy or set, `word`, of an implementation of Option A found what is to go in Option B's form.
+#[must_use]
+pub const fn mops_wrong_option(word: u32) -> Syndrome {
+    use mops::*;
+    let word = word as u64;
+    let is_set = word >> 22 & 3 == 3;
+    let (epilogue, options) =
+        if is_set { (word >> 14 & 3 == 2, word >> 12 & 3) } else { (word >> 22 & 3 == 2, word >> 12 & 15) };
+    let iss = MemInst.of(is_set as u64)
+        | isSETG.of((is_set && word >> 26 & 1 == 1) as u64)
+        | Options.of(options)
+        | FromEpilogue.of(epilogue as u64)
+        | WrongOption.of(1)
+        | OptionA.of(1)
+        | Destreg.of(word & 31)
+        | Srcreg.of(word >> 16 & 31)
+        | Sizereg.of(word >> 5 & 31);
+    Syndrome::new(Ec::Mops, iss as u32)
+}
+
 /// Which exception return was trapped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EretKind {

@@ -18,7 +18,6 @@ pub const NOT_MODELLED: &[Feature] = &[
     FEAT_XS,
     FEAT_LS64,
     FEAT_RPRES,
-    FEAT_MOPS,
     FEAT_SYSREG128,
     FEAT_SYSINSTR128,
     FEAT_ATS1A,

@@ -66,7 +66,7 @@ impl Pe {
         }
     }
 
-    pub(crate) fn assist_with(&mut self, _insn: Insn, op: Assist, operands: [u64; 3]) -> Result<u64, Stop> {
+    pub(crate) fn assist_with(&mut self, insn: Insn, op: Assist, operands: [u64; 3]) -> Result<u64, Stop> {
         let [pointer, modifier, _] = operands;
         match op {
             Assist::Sign(key) => self.sign_pointer(key, pointer, modifier),
@@ -75,6 +75,10 @@ impl Pe {
             Assist::StripInstruction => Ok(self.strip_pointer(Purpose::Instruction, pointer)),
             Assist::StripData => Ok(self.strip_pointer(Purpose::Data, pointer)),
             Assist::SignGeneric => self.generic_code(pointer, modifier),
+            Assist::CheckMops => self.check_mops(insn, operands[0], operands[1]),
+            Assist::SetMemory(privilege) => self.set_memory(operands[0], operands[1], operands[2], privilege),
+            Assist::SetMemoryAndTags(privilege) => self.set_tagged(operands[0], operands[1], operands[2], privilege),
+            Assist::CopyMemory { read, write, order } => self.copy_memory(operands, read, write, order),
         }
     }
 
