@@ -95,7 +95,7 @@ impl Bench {
                 DATA..HOLE => 1 << 6,
                 _ => 0,
             };
-            write(0x3000 + page / 0x1000 * 8, RAM + page | ap | 1 << 10 | 3 << 8 | 3);
+            write(0x3000 + page / 0x1000 * 8, (RAM + page) | ap | 1 << 10 | 3 << 8 | 3);
         }
     }
 
@@ -188,7 +188,7 @@ fn prologues() {
         (cpy(0), [DATA + 5, DATA, 5], [DATA + 10, DATA + 5, (-5_i64) as u64]),
         (cpy(0), [DATA, DATA + 1, 5], [DATA + 5, DATA + 6, (-5_i64) as u64]),
         // Tags in the top byte do not count, and 2^55 - 1 bytes are the most.
-        (cpy(0), [1 << 56 | DATA + 2, 2 << 56 | DATA, 5], [1 << 56 | DATA + 2, 2 << 56 | DATA, 5]),
+        (cpy(0), [(1 << 56) | (DATA + 2), (2 << 56) | DATA, 5], [(1 << 56) | (DATA + 2), (2 << 56) | DATA, 5]),
         (cpy(0), [DATA + 2, DATA, u64::MAX], [DATA + 2, DATA, (1 << 55) - 1]),
         (set(0), [DATA, 9, 5], [DATA + 5, 9, (-5_i64) as u64]),
         (set(0), [DATA, 9, 0], [DATA, 9, 0]),
