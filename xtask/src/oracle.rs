@@ -32,10 +32,19 @@ pub struct Args {
     /// The text of instructions beside GNU's and LLVM's: how many agree, and the differences with their reasons.
     #[arg(long, conflicts_with_all = ["quick", "long", "count", "only"])]
     text: bool,
+    /// Bare-metal programs at EL1 beside qemu-system-aarch64: a table of equal lines and of differences, and their reasons.
+    #[arg(long, conflicts_with_all = ["quick", "long", "count", "text", "only"])]
+    system: bool,
 }
 
 /// Runs the task.
 pub fn run(args: &Args) -> Result<()> {
+    if args.system {
+        setup::ensure(&[setup::Part::Cross, setup::Part::QemuSystem])?;
+        let mut command = shell::cargo();
+        command.args(["run", "--quiet", "-p", "vambrace-oracle", "--bin", "system", "--", "--reasons"]);
+        return shell::run(&mut command);
+    }
     setup::ensure(&[setup::Part::Cross, setup::Part::QemuUser])?;
     if args.count {
         return count();
@@ -56,7 +65,7 @@ pub fn run(args: &Args) -> Result<()> {
     } else if args.quick || args.only.is_some() {
         command.args(["--", "--seed", &args.seed.unwrap_or(1).to_string()]);
     } else {
-        bail!("one of --quick, --long, --count, --text or --only is needed");
+        bail!("one of --quick, --long, --count, --text, --system or --only is needed");
     }
     if args.long && args.only.is_none() {
         // What CI runs as a test with fewer cases.
