@@ -10,6 +10,7 @@ mod guests;
 mod image;
 mod kvm;
 mod layers;
+mod levels;
 mod licences;
 mod metadata;
 mod oracle;

@@ -4,7 +4,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{setup, shell};
+use crate::guests::{Guests, Kernel};
+use crate::{boot, levels, setup, shell};
 
 /// Arguments of `cargo xtask oracle`.
 // Each is a flag of its own on the command line.
@@ -35,6 +36,9 @@ pub struct Args {
     /// Bare-metal programs at EL1 beside qemu-system-aarch64: a table of equal lines and of differences, and their reasons.
     #[arg(long, conflicts_with_all = ["quick", "long", "count", "text", "only"])]
     system: bool,
+    /// Programs for newer levels of the architecture under Linux, on `max` and on `cortex-a57`.
+    #[arg(long, conflicts_with_all = ["quick", "long", "count", "only", "text"])]
+    levels: bool,
 }
 
 /// Runs the task.
@@ -52,6 +56,15 @@ pub fn run(args: &Args) -> Result<()> {
     if args.text {
         return text(args.seed);
     }
+    if args.levels {
+        setup::ensure(&[setup::Part::Guests])?;
+        let kernel = Kernel::V6_1;
+        let guests = Guests::prepare(&[kernel])?;
+        boot::build_vambrace()?;
+        levels::check(&guests, kernel)?;
+        println!("levels: as under qemu-aarch64, on max and on cortex-a57");
+        return Ok(());
+    }
     let mut more = Vec::new();
     if let Some(only) = &args.only {
         more.extend(["--only".to_owned(), only.clone()]);
@@ -65,7 +78,7 @@ pub fn run(args: &Args) -> Result<()> {
     } else if args.quick || args.only.is_some() {
         command.args(["--", "--seed", &args.seed.unwrap_or(1).to_string()]);
     } else {
-        bail!("one of --quick, --long, --count, --text, --system or --only is needed");
+        bail!("one of --quick, --long, --count, --text, --system, --levels or --only is needed");
     }
     if args.long && args.only.is_none() {
         // What CI runs as a test with fewer cases.

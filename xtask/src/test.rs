@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use crate::boot::{self, Access, Boot, Disk, Echo, Machine, Outcome};
 use crate::boots::expect_demo;
 use crate::guests::{GUESTS_VARIABLE, Guests, Kernel};
-use crate::{kvm, oracle, setup, shell, tags};
+use crate::{kvm, levels, oracle, setup, shell, tags};
 
 /// The kernel that CI boots.
 const KERNEL: Kernel = Kernel::V6_1;
@@ -190,6 +190,8 @@ fn boots(guests: &Guests, tally: &mut Tally) -> Result<()> {
             kvm::check(guests, KERNEL, mode)
         });
     }
+    let levels = || levels::check(guests, KERNEL);
+    tally.check(&format!("programs for newer levels under {KERNEL}, on max and on cortex-a57"), levels);
     tally.check(&format!("two runs of {KERNEL} on 4 CPUs are the same"), || same_twice(guests));
     Ok(())
 }

@@ -1,0 +1,76 @@
+//! Programs compiled for newer levels of the architecture under Linux: on `max` they compute what they compute under
+//! qemu-aarch64, on `cortex-a57` they meet SIGILL where it does.
+
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::boot::{self, Boot, Echo, Machine};
+use crate::guests::{File, Guests, Kernel};
+use crate::shell;
+
+/// The builds of `guest/el0/levels.c`: names, and what the compiler is told.
+const LEVELS: [(&str, &str); 15] = [
+    ("base", "armv8-a"),
+    ("crc", "armv8-a+crc"),
+    ("crypto", "armv8-a+crypto"),
+    ("lse", "armv8.1-a"),
+    ("rdm", "armv8.1-a"),
+    ("fp16", "armv8.2-a+fp16"),
+    ("dotprod", "armv8.2-a+dotprod"),
+    ("fhm", "armv8.2-a+fp16fml"),
+    ("sha3", "armv8.2-a+sha3"),
+    ("sm4", "armv8.2-a+sm4"),
+    ("v83", "armv8.3-a"),
+    ("v84", "armv8.4-a"),
+    ("v85", "armv8.5-a"),
+    ("v86", "armv8.6-a"),
+    ("cssc", "armv8-a"),
+];
+
+/// What QEMU 7.2 is too old for: this program checks its results itself, and hashes 120 ones.
+const NOT_JUDGED: (&str, &str) = ("levels: cssc undefined", "levels: cssc f2689e923367be7d");
+
+/// Builds the programs and runs them on both models.
+pub fn check(guests: &Guests, kernel: Kernel) -> Result<()> {
+    let source = shell::workspace_root().join("guest/el0/levels.c");
+    let script: String = LEVELS.iter().flat_map(|(name, _)| ["/bench/level-", name, "\n"]).collect();
+    let mut files = Vec::new();
+    let mut programs = Vec::new();
+    for (name, march) in LEVELS {
+        let program = boot::scratch(&format!("el0-level-{name}"))?;
+        let mut gcc = Command::new("aarch64-linux-gnu-gcc");
+        gcc.args(["-O2", "-ftree-vectorize", "-ffreestanding", "-nostdlib", "-static", "-fno-stack-protector"])
+            .args(["-mno-outline-atomics", "-Wall", "-Wextra", "-Werror", "-Wl,--build-id=none"])
+            .args([&format!("-march={march}"), &format!("-DLEVEL_{name}"), &format!("-DNAME=\"{name}\""), "-o"])
+            .arg(&program)
+            .arg(&source);
+        shell::capture(&mut gcc).with_context(|| format!("cannot build {} for {march}", source.display()))?;
+        let contents = fs::read(&program)?;
+        files.push(File { path: format!("bench/level-{name}"), permissions: 0o755, contents });
+        programs.push(program);
+    }
+    files.push(File { path: "batch/levels.sh".to_owned(), permissions: 0o755, contents: script.into_bytes() });
+    let initrd = guests.initrd_with("levels", &files)?;
+    for cpu in ["max", "cortex-a57"] {
+        let mut expected = Vec::new();
+        for program in &programs {
+            let line = shell::capture(Command::new("qemu-aarch64").args(["-cpu", cpu]).arg(program))?;
+            let line = line.trim_end().to_owned();
+            let (too_old, ours) = NOT_JUDGED;
+            expected.push(if cpu == "max" && line == too_old { ours.to_owned() } else { line });
+        }
+        let undefined = expected.iter().filter(|line| line.ends_with(" undefined")).count();
+        ensure!((cpu == "max") == (undefined == 0), "the judge says {undefined} times undefined on {cpu}");
+        let mut boot = Boot::new(guests, kernel, "vambrace.batch=levels").with_initrd(&initrd);
+        boot.cpu = Some(cpu);
+        let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
+        outcome.expect_status(0)?;
+        let found: Vec<&str> = outcome.lines_from("levels: ").collect();
+        if found != expected {
+            bail!("on {cpu} expected\n{}\nfound\n{}\n{}", expected.join("\n"), found.join("\n"), outcome.report());
+        }
+    }
+    Ok(())
+}
