@@ -1,4 +1,4 @@
-//! Every word decodes without a panic, and random programs at EL1 neither panic nor hang the PE.
+//! Every word decodes without a panic, and random programs at EL2, EL1 and EL0 neither panic nor hang the PE.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,9 +6,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
-use arch::Va;
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use arch::feature::Feature::*;
+use arch::feature::{Request, Switch, modelled};
 use arch::sysreg::Reg;
+use arch::{El, Va};
 use cpu::{Exit, Pe, ToolError};
 use sem::testing::Rng;
 use sem::{Decoder, Machine, Quad, System};
@@ -89,19 +91,22 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Runs random programs until there were `programs` of them, or for `time` where that is longer.
 pub fn execute(seed: u64, programs: u64, time: Duration, threads: usize) -> Result<Executed> {
     let model = ours::max()?;
-    let source = Source::new(model.features);
+    let on = |feature| Request::Feature(feature, Switch::On);
+    let hypervisor = model.with_requests([on(FEAT_EL2), on(FEAT_VHE)], &modelled()).map_err(|e| anyhow!("{e}"))?;
+    let source = Source::new(hypervisor.features);
     let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
     let total = Mutex::new(Executed::default());
     let started = Instant::now();
     let worker = || -> Result<()> {
-        let mut ours = Ours::new(model.clone())?;
+        let mut models = [(Ours::new(model.clone())?, El::El1), (Ours::new(hypervisor.clone())?, El::El2)];
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
+            let (ours, highest) = &mut models[number as usize % 2];
             if number >= programs && started.elapsed() >= time {
                 return Ok(());
             }
             let run =
-                catch_unwind(AssertUnwindSafe(|| program(&mut ours, &source, &mut Rng::new(seed ^ number << 20))));
+                catch_unwind(AssertUnwindSafe(|| program(ours, *highest, &source, &mut Rng::new(seed ^ number << 20))));
             let Ok((instructions, refused)) = run else {
                 bail!("program {number} of seed {seed} panics the PE");
             };
@@ -135,21 +140,31 @@ pub fn execute(seed: u64, programs: u64, time: Duration, threads: usize) -> Resu
     Ok(total)
 }
 
-/// Runs one program: pages of random words, many of them allocated, from a random state at EL1 or EL0. Gives the
-/// instructions retired, and what the tool could not do, if anything.
-fn program(ours: &mut Ours, source: &Source, rng: &mut Rng) -> (u64, Option<String>) {
+/// A random word, mostly allocated; more than their share of system registers and instructions.
+fn random_word(source: &Source, rng: &mut Rng) -> u32 {
+    match rng.below(16) {
+        0 => rng.random() as u32,
+        1 | 2 => {
+            let reg = rng.pick(&Reg::ALL);
+            0xd500_0000 | rng.below(2) as u32 * (1 << 21) | u32::from(reg.info().enc.0) << 5 | rng.below(32) as u32
+        }
+        // SYS with CRn 7 or 8: caches, AT, TLBI.
+        3 => 0xd508_7000 ^ rng.below(2) as u32 * 0xf000 | rng.random() as u32 & 0x0007_0fff,
+        _ => {
+            let pattern = source.lines[rng.below(source.lines.len() as u64) as usize].spec.pattern;
+            pattern.value | rng.random() as u32 & !pattern.mask
+        }
+    }
+}
+
+/// Runs one program: pages of random words, from a random state at EL2, EL1 or EL0. Gives the instructions retired, and
+/// what the tool could not do, if anything.
+fn program(ours: &mut Ours, highest: El, source: &Source, rng: &mut Rng) -> (u64, Option<String>) {
     // The last program may have written anywhere, and changed every register.
     ours.build().expect("inside RAM");
     ours.reset();
     for n in 0..768 {
-        let word = match rng.below(16) {
-            0 => rng.random() as u32,
-            1 if n >= 256 => ERET,
-            _ => {
-                let pattern = source.lines[rng.below(source.lines.len() as u64) as usize].spec.pattern;
-                pattern.value | rng.random() as u32 & !pattern.mask
-            }
-        };
+        let word = if n >= 256 && rng.once_in(16) { ERET } else { random_word(source, rng) };
         // The vectors too, which EL1 may execute; the rest is EL0's.
         let at = if n < 256 { TEXT + (PC - CODE) + 4 * n } else { VECTORS + 4 * (n - 256) };
         ours.ram.write_u32(at, word).expect("inside RAM");
@@ -176,13 +191,21 @@ fn program(ours: &mut Ours, source: &Source, rng: &mut Rng) -> (u64, Option<Stri
     let random = rng.below(1 << 32);
     set(Reg::SPSR_EL1, rng.pick(&[0, 4, 5, 0x3c0, random]));
     set(Reg::ELR_EL1, PC + 4 * rng.below(200));
-    if rng.once_in(3) {
+    if highest == El::El2 {
+        // Untranslated at EL2; EL1's registers are as for Linux, so that an ERET comes to EL1 or EL0, translated.
+        set(Reg::VBAR_EL2, 0x4000_0000 + VECTORS);
+        set(Reg::HCR_EL2, rng.random() & rng.random());
+        set(Reg::ELR_EL2, PC + 4 * rng.below(200));
+        let random = rng.below(1 << 32);
+        set(Reg::SPSR_EL2, rng.pick(&[0, 5, 9, random]));
+        pe.set_pc(Va(0x4000_0000 + TEXT + (PC - CODE)));
+    } else if rng.once_in(3) {
         // Translation off: the code is elsewhere.
         set(Reg::VBAR_EL1, 0x4000_0000 + VECTORS);
         set(Reg::SCTLR_EL1, rng.random() & !1 & !(1 << 25 | 1 << 24));
         pe.set_pc(Va(0x4000_0000 + TEXT + (PC - CODE)));
     } else {
-        // EL1 cannot execute what EL0 can write: so by the ERET in the vectors, to EL0 mostly.
+        // EL1 cannot execute what EL0 can write: so to EL0 first.
         let _ = pe.system(sem::Insn::new(0, 0, 0), System::Eret, 0);
         pe.set_pc(Va(PC));
     }

@@ -18,6 +18,8 @@ fn main() -> Result<ExitCode> {
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         only: None,
     };
+    // Random programs of the sweep, at least.
+    let mut programs = 3000;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut number = || -> Result<u64> {
@@ -32,6 +34,7 @@ fn main() -> Result<ExitCode> {
             "--cases" => plan.per_class = number()?,
             "--sequences" => plan.sequences = number()?,
             "--words" => plan.words = number()?,
+            "--programs" => programs = number()?,
             "--threads" => plan.threads = number()? as usize,
             "--only" => plan.only = Some(args.next().context("--only needs a class or an encoding")?.leak()),
             _ => bail!("unknown argument {arg}"),
@@ -44,7 +47,7 @@ fn main() -> Result<ExitCode> {
     let report = compared(&plan)?;
     if plan.only.is_none() {
         plan.time = whole / 4;
-        swept(&plan)?;
+        swept(&plan, programs)?;
     }
     println!("{report}");
     Ok(if report.differences == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -83,7 +86,7 @@ fn compared(plan: &Plan) -> Result<Summary> {
 }
 
 /// Every word's decoding where there is time, else a sample; and random programs.
-fn swept(plan: &Plan) -> Result<()> {
+fn swept(plan: &Plan, programs: u64) -> Result<()> {
     let started = Instant::now();
     let stride = if plan.time.is_zero() { 251 } else { 1 };
     let decoded = sweep::decode(stride, plan.threads)?;
@@ -95,7 +98,7 @@ fn swept(plan: &Plan) -> Result<()> {
         started.elapsed().as_secs_f64()
     );
     let left = plan.time.saturating_sub(started.elapsed());
-    let executed = sweep::execute(plan.seed, 3000, left, plan.threads)?;
+    let executed = sweep::execute(plan.seed, programs, left, plan.threads)?;
     for (what, count) in &executed.refused {
         println!("refused by name in {count} programs: {what}");
     }
