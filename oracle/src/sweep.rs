@@ -146,10 +146,10 @@ fn random_word(source: &Source, rng: &mut Rng) -> u32 {
         0 => rng.random() as u32,
         1 | 2 => {
             let reg = rng.pick(&Reg::ALL);
-            0xd500_0000 | rng.below(2) as u32 * (1 << 21) | u32::from(reg.info().enc.0) << 5 | rng.below(32) as u32
+            0xd500_0000 | (rng.below(2) as u32 * (1 << 21)) | u32::from(reg.info().enc.0) << 5 | rng.below(32) as u32
         }
         // SYS with CRn 7 or 8: caches, AT, TLBI.
-        3 => 0xd508_7000 ^ rng.below(2) as u32 * 0xf000 | rng.random() as u32 & 0x0007_0fff,
+        3 => (0xd508_7000 ^ (rng.below(2) as u32 * 0xf000)) | rng.random() as u32 & 0x0007_0fff,
         _ => {
             let pattern = source.lines[rng.below(source.lines.len() as u64) as usize].spec.pattern;
             pattern.value | rng.random() as u32 & !pattern.mask
