@@ -14,7 +14,7 @@ use crate::code::BlockMemory;
 use crate::eval::Q;
 use crate::exception::{Exception, Interrupt};
 use crate::memory::Monitor;
-use crate::pauth::Pauth;
+use crate::pauth::{KnownCodes, Pauth};
 use crate::pstate::Pstate;
 use crate::stop::{Exit, Stop, ToolError};
 use crate::timer::Timer;
@@ -172,6 +172,7 @@ pub struct Pe {
 
     /// Pointer authentication, where the model has it.
     pub(crate) pauth: Option<Pauth>,
+    pub(crate) known_codes: KnownCodes,
     /// Stage 1 of the current regime, a copy of its place in `stage1_of`.
     pub(crate) stage1: Stage1,
     /// Stage 1 of each regime, by its number.
@@ -247,6 +248,7 @@ impl Pe {
             single: false,
             stepped: None,
             pauth: Pauth::of(&config.model),
+            known_codes: KnownCodes::new(),
             stage1: Stage1::new(&crate::system::NO_TRANSLATION, &mmu_features),
             stage1_of: [Stage1::new(&crate::system::NO_TRANSLATION, &mmu_features); 3],
             stage2: Stage2::off(&mmu_features),

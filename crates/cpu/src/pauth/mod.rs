@@ -77,10 +77,41 @@ impl Pauth {
     }
 
     /// ComputePAC; the key is its upper and its lower half.
-    fn code(self, pointer: u64, modifier: u64, key: [u64; 2]) -> u64 {
+    fn code(self, known: &mut KnownCodes, pointer: u64, modifier: u64, key: [u64; 2]) -> u64 {
         match self.algorithm {
-            Algorithm::Qarma(qarma) => qarma.encrypt(pointer, modifier, key),
+            Algorithm::Qarma(qarma) => known.get([pointer, modifier, key[0], key[1]], qarma),
             Algorithm::Fast => fast_hash(pointer, modifier, key),
+        }
+    }
+}
+
+/// Codes that the ciphers gave: most are asked for twice, on the way into a function and out of it.
+pub(crate) struct KnownCodes(Box<[Option<Known>]>);
+
+#[derive(Clone, Copy)]
+struct Known {
+    /// Pointer, modifier, key.
+    input: [u64; 4],
+    code: u64,
+}
+
+const KNOWN: usize = 512;
+
+impl KnownCodes {
+    pub(crate) fn new() -> Self {
+        Self(vec![None; KNOWN].into_boxed_slice())
+    }
+
+    fn get(&mut self, input: [u64; 4], qarma: Qarma) -> u64 {
+        // Calls differ in the lower bits of the return address and of the stack pointer.
+        let slot = &mut self.0[((input[0] >> 2) ^ (input[1] >> 4) ^ input[3]) as usize % KNOWN];
+        match slot {
+            Some(known) if known.input == input => known.code,
+            _ => {
+                let code = qarma.encrypt(input[0], input[1], [input[2], input[3]]);
+                *slot = Some(Known { input, code });
+                code
+            }
         }
     }
 }
@@ -215,7 +246,12 @@ impl Pe {
             Half::Upper
         };
         let layout = self.layout(top, half);
-        let mut code = pauth.code(pointer & !layout.whole | extension(half) & layout.whole, modifier, value);
+        let mut code = pauth.code(
+            &mut self.known_codes,
+            pointer & !layout.whole | extension(half) & layout.whole,
+            modifier,
+            value,
+        );
         let canonical = pointer & layout.whole == 0 || pointer & layout.whole == layout.whole;
         match pauth.level {
             Level::Base if !canonical => code ^= 1 << if top == Top::Tag { 54 } else { 62 },
@@ -237,7 +273,7 @@ impl Pe {
         let Some((pauth, value)) = self.enabled(key) else { return Ok(pointer) };
         self.check_pauth_trap()?;
         let (layout, plain) = self.plain(Purpose::of(key), pointer);
-        let code = pauth.code(plain, modifier, value);
+        let code = pauth.code(&mut self.known_codes, plain, modifier, value);
         let signed = if pauth.level >= Level::Pauth2 { plain ^ code } else { code };
         if (pointer ^ signed) & layout.field == 0 {
             return Ok(plain);
@@ -269,7 +305,8 @@ impl Pe {
     pub(crate) fn generic_code(&mut self, value: u64, modifier: u64) -> Result<u64, Stop> {
         self.check_pauth_trap()?;
         let key = [self.reg(Reg::APGAKeyHi_EL1), self.reg(Reg::APGAKeyLo_EL1)];
-        Ok(self.pauth.map_or(0, |pauth| pauth.code(value, modifier, key)) & !0xffff_ffff)
+        let code = self.pauth.map_or(0, |pauth| pauth.code(&mut self.known_codes, value, modifier, key));
+        Ok(code & !0xffff_ffff)
     }
 }
 
