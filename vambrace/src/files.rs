@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use machine::MachineConfig;
+use machine::config::DiskAccess;
 use thiserror::Error;
 
 /// A file cannot be written.
@@ -30,6 +31,14 @@ pub enum FileError {
         /// The flag that names it too.
         other: &'static str,
     },
+    /// A disk that the guest may write is a file that the machine is made of.
+    #[error("--disk {}: is also given as {other}, which the guest could overwrite; add ,ro", .path.display())]
+    Disk {
+        /// The disk.
+        path: PathBuf,
+        /// The flag that names it too.
+        other: &'static str,
+    },
 }
 
 /// Files that flags name.
@@ -38,25 +47,27 @@ pub struct Named {
 }
 
 impl Named {
-    /// Those that `config` names, and that of `--vmlinux`.
-    pub fn of(config: &MachineConfig, vmlinux: Option<&Path>) -> Self {
+    /// Those that `config` names, and that of `--vmlinux`. No disk that the guest may write is another of them.
+    pub fn of(config: &MachineConfig, vmlinux: Option<&Path>) -> Result<Self, FileError> {
         let one = |flag, path: &Option<PathBuf>| path.iter().map(|p| (flag, p.clone())).collect::<Vec<_>>();
         let mut files = one("--kernel", &config.kernel);
         files.extend(one("--initrd", &config.initrd));
         files.extend(one("--dtb", &config.dtb));
         files.extend(vmlinux.map(|path| ("--vmlinux", path.to_owned())));
+        let writable = config.disks.iter().filter(|disk| disk.access == DiskAccess::ReadWrite);
+        for disk in writable {
+            if let Some((other, _)) = files.iter().find(|(_, file)| is_same(file, &disk.path)) {
+                return Err(FileError::Disk { path: disk.path.clone(), other });
+            }
+        }
         files.extend(config.disks.iter().map(|disk| ("--disk", disk.path.clone())));
-        Self { files }
+        Ok(Self { files })
     }
 
     /// Opens the file at `path` for writing, unless another flag names it, and creates it where it is not there. What it
     /// holds stays until [`empty`].
     pub fn create(&mut self, flag: &'static str, path: &Path) -> Result<File, FileError> {
-        let same = |(_, other): &&(&str, PathBuf)| match (identity(path), identity(other)) {
-            (Some(a), Some(b)) => a == b,
-            _ => path == other,
-        };
-        if let Some((other, _)) = self.files.iter().find(same) {
+        if let Some((other, _)) = self.files.iter().find(|(_, other)| is_same(path, other)) {
             return Err(FileError::Same { flag, path: path.to_owned(), other });
         }
         let file = File::options()
@@ -73,6 +84,14 @@ impl Named {
 /// Removes what `file` holds. Devices and pipes hold nothing.
 pub fn empty(file: &File) -> std::io::Result<()> {
     if file.metadata()?.is_file() { file.set_len(0) } else { Ok(()) }
+}
+
+/// Do two names mean one file?
+fn is_same(a: &Path, b: &Path) -> bool {
+    match (identity(a), identity(b)) {
+        (Some(a), Some(b)) => a == b,
+        _ => a == b,
+    }
 }
 
 /// Device and inode of what is there; nothing for a device file, which does not keep what is written to it.
@@ -93,7 +112,8 @@ mod tests {
         let link = dir.path().join("link");
         std::os::unix::fs::symlink(&kernel, &link).unwrap();
         let stats = dir.path().join("stats");
-        let mut named = Named::of(&MachineConfig { kernel: Some(kernel.clone()), ..MachineConfig::default() }, None);
+        let mut named =
+            Named::of(&MachineConfig { kernel: Some(kernel.clone()), ..MachineConfig::default() }, None).unwrap();
         for path in [&kernel, &link] {
             assert!(matches!(named.create("--stats", path), Err(FileError::Same { other: "--kernel", .. })));
         }

@@ -78,7 +78,7 @@ enum Stats {
 fn try_run(args: &RunArgs) -> Result<Status, Failure> {
     let config = args.config()?;
     config.validate(host_memory())?;
-    let mut named = Named::of(&config, args.vmlinux.as_deref());
+    let mut named = Named::of(&config, args.vmlinux.as_deref())?;
     let symbols = SymbolSource::open(args.vmlinux.as_deref(), config.kernel.as_deref())?;
     let stats = match &args.stats {
         None => Stats::No,

@@ -211,6 +211,43 @@ fn files_that_are_read_are_not_written() {
     }
 }
 
+/// One file is one disk under all its names and in all runs, unless nobody writes it.
+#[test]
+fn a_disk_has_one_writer() {
+    let bench = Bench::new();
+    let disk = bench.file("disk", &[0; 4096]).display().to_string();
+    let link = bench.path("link").display().to_string();
+    fs::hard_link(&disk, &link).unwrap();
+    let (disk_ro, link_ro) = (format!("{disk},ro"), format!("{link},ro"));
+    let with = |a: &str, b: &str| bench.run(&POWER_OFF).args(["--disk", a, "--disk", b]).output().unwrap();
+    for (a, b) in [(&disk, &link), (&disk_ro, &link), (&disk, &link_ro)] {
+        let output = with(a, b);
+        assert_eq!(status(&output), 2, "{output:?}");
+        assert!(errors(&output).contains("in use"), "{output:?}");
+    }
+    assert_eq!(status(&with(&disk_ro, &link_ro)), 0);
+
+    let spinning = Bench::new();
+    let mut other = spinning.run(&SPIN).args(["--disk", &disk, "--timeout", "60"]).spawn().unwrap();
+    let begun = Instant::now();
+    let taken = loop {
+        let output = bench.run(&POWER_OFF).args(["--disk", &disk]).output().unwrap();
+        if status(&output) != 0 || begun.elapsed() > Duration::from_secs(50) {
+            break output;
+        }
+    };
+    other.kill().unwrap();
+    other.wait().unwrap();
+    assert!(status(&taken) == 2 && errors(&taken).contains("in use"), "{taken:?}");
+
+    let kernel = bench.file("padded", &[elf(&POWER_OFF), vec![0; 512]].concat()).display().to_string();
+    for (disk, expected, message) in [(kernel.clone(), 2, "also given as --kernel"), (format!("{kernel},ro"), 0, "")] {
+        let output = tool().args(["run", "--memory", "16M", "--kernel", &kernel, "--disk", &disk]).output().unwrap();
+        assert_eq!(status(&output), expected, "{output:?}");
+        assert!(errors(&output).contains(message), "{output:?}");
+    }
+}
+
 #[test]
 fn older_results_stay_until_there_are_new_ones() {
     let bench = Bench::new();
@@ -234,6 +271,11 @@ fn lists() {
     assert_eq!(status(&tool().args(["lab", "list"]).output().unwrap()), 2);
     assert_eq!(status(&tool().output().unwrap()), 2);
     assert_eq!(status(&tool().args(["run", "--help"]).output().unwrap()), 0);
+    for list in ["cpus", "features"] {
+        let output = tool().arg(list).stdout(File::options().write(true).open("/dev/full").unwrap()).output().unwrap();
+        assert_eq!(status(&output), 1);
+        assert!(errors(&output).contains("standard output"), "{output:?}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What is behind a block device.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::path::{Path, PathBuf};
@@ -57,6 +57,12 @@ pub enum DiskError {
         /// The file.
         path: PathBuf,
     },
+    /// Another disk or another run has it, and one of them writes.
+    #[error("disk {} is in use by another --disk or another run; only read-only disks (,ro) can share a file", .path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
     /// There is not one sector in it.
     #[error(
         "disk {} has {len} bytes, which is less than one sector of 512; give it a size, as with `truncate -s 1G {}`",
@@ -90,7 +96,8 @@ pub struct FileDisk {
 
 impl FileDisk {
     /// Opens `path`; read-only where `access` says so, so that nothing can write it. The length is what the file has
-    /// now; what is beyond the last whole sector is out of the guest's reach.
+    /// now; what is beyond the last whole sector is out of the guest's reach. The file is locked until the disk is
+    /// dropped, so that whatever its names are, nobody else writes it.
     pub fn open(path: &Path, access: Access) -> Result<Self, DiskError> {
         let failed = |source| DiskError::Open { path: path.to_owned(), source };
         // Looked at before it is opened: opening a pipe would wait for its other end.
@@ -99,6 +106,14 @@ impl FileDisk {
             return Err(DiskError::Kind { path: path.to_owned() });
         }
         let mut file = OpenOptions::new().read(true).write(access == Access::ReadWrite).open(path).map_err(failed)?;
+        let locked = match access {
+            Access::ReadOnly => file.try_lock_shared(),
+            Access::ReadWrite => file.try_lock(),
+        };
+        // Some file systems know no locks; that is no reason not to use the file.
+        if matches!(locked, Err(TryLockError::WouldBlock)) {
+            return Err(DiskError::InUse { path: path.to_owned() });
+        }
         // The length of a block device is not in its metadata.
         let len = file.seek(SeekFrom::End(0)).map_err(failed)?;
         if len < SECTOR {
