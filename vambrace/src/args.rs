@@ -82,7 +82,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub cpus: usize,
     /// RAM: bytes, or a number with K, M, G or T (powers of 1024); at least 16M, a multiple of 64K.
-    #[arg(long, value_name = "SIZE", default_value = "1G")]
+    #[arg(long, value_name = "SIZE", default_value = "1G", allow_hyphen_values = true)]
     pub memory: String,
     /// CPU preset, as `vambrace cpus` lists them.
     #[arg(long, value_name = "PRESET", default_value = "cortex-a57")]
@@ -331,6 +331,7 @@ mod tests {
             ("--cpus", "x"),
             ("--cpus", "-1"),
             ("--memory", "1X"),
+            ("--memory", "-1"),
             ("--feature", "nonsense=on"),
             ("--disk", ",ro"),
             ("--net", "tap"),

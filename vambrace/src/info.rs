@@ -26,8 +26,14 @@ pub fn features(name: Option<&str>) -> Status {
 
 /// Whoever closed our standard output does not want to read on.
 fn print(text: &str) -> Status {
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    Status::Success
+    let mut out = std::io::stdout();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            eprintln!("vambrace: standard output: {error}");
+            Status::ToolError
+        }
+        Ok(()) | Err(_) => Status::Success,
+    }
 }
 
 // Writing to a string cannot fail; the results are dropped for that reason.

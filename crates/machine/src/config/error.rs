@@ -87,8 +87,8 @@ pub enum ConfigError {
     /// Not a time mode.
     #[error("--time {0}: give insn, wall or cost=PRESET")]
     TimeSyntax(String),
-    /// A limit of no time.
-    #[error("--timeout {0}: give a number of seconds above 0")]
+    /// A limit of no time, or of more than can be counted.
+    #[error("--timeout {0}: give a number of seconds above 0 and below 2^64")]
     Timeout(String),
     /// A feature of a later version.
     #[error("{flag} {value}: not yet; this version can {instead}")]
