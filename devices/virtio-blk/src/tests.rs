@@ -297,7 +297,11 @@ fn files() {
     std::fs::write(&image, [5; 3 * 512 + 9]).expect("file");
     let mut read_only = FileDisk::open(&image, Access::ReadOnly).expect("a disk");
     assert!(read_only.write_at(0, &[1]).is_err(), "the file itself is open read-only");
+    assert!(FileDisk::open(&image, Access::ReadOnly).is_ok());
+    assert!(matches!(FileDisk::open(&image, Access::ReadWrite), Err(DiskError::InUse { .. })));
+    drop(read_only);
     let disk = FileDisk::open(&image, Access::ReadWrite).expect("a disk");
+    assert!(matches!(FileDisk::open(&image, Access::ReadOnly), Err(DiskError::InUse { .. })));
     let mut d = Driver::live(Box::new(VirtioBlk::new(Box::new(disk), "file")), 16, 0);
     assert_eq!(d.read(reg::CONFIG), 3);
     d.memory.write(BODY, &[9; 512]).expect("RAM");
