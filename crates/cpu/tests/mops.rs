@@ -7,7 +7,7 @@ use arch::sysreg::{Enc, Reg};
 use arch::{Pa, Va};
 use bus::{Bus, CpuInterface, CpuLines, Level, Ram};
 use sem::testing::Rng;
-use sem::{Insn, Machine, System};
+use sem::{Insn, Machine, System, TagOp};
 use vambrace_cpu::{CodeCache, Conduit, Pe, PeConfig, Semihosting};
 
 struct NoGic;
@@ -293,7 +293,7 @@ fn privilege() {
     }
 }
 
-/// A set of granules: data and alignment. (Tags: with those of FEAT_MTE.)
+/// A set of granules: data, tags and alignment.
 #[test]
 fn granules() {
     let mut bench = Bench::new(&[0, 1, 2].map(setg));
@@ -306,6 +306,21 @@ fn granules() {
         assert_eq!(bench.run([to, 0, size], 40), Some(Ec::DataAbort));
         assert_eq!(bench.mrs(Reg::ESR_EL1) & 0x3f, 0x21);
     }
+}
+
+/// Its tags are those of the address, in tagged memory.
+#[test]
+fn granules_have_tags() {
+    let mut bench = Bench::new(&[0, 1, 2].map(setg));
+    bench.fill();
+    bench.msr(Reg::MAIR_EL1, 0xf0);
+    bench.msr(Reg::TCR_EL1, 0x2_8099_3519 | 1 << 37);
+    bench.msr(Reg::SCTLR_EL1, 0x30d0_0801 | 1 << 43);
+    let to = DATA + 0x1000;
+    assert_eq!(bench.run([to | 5 << 56, 1, 0x130], 40), Some(Ec::Svc));
+    let tags = [to - 16, to, to + 0x120, to + 0x130].map(|at| bench.pe.tags(TagOp::Load, at, 0));
+    assert_eq!(tags, [Ok(0), Ok(5), Ok(5), Ok(0)]);
+    assert_eq!(bench.x(), [(to + 0x130) | 5 << 56, 1, 0]);
 }
 
 /// One execution is bounded, however much there is to do: a gigabyte leaves after a page.
