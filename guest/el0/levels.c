@@ -131,7 +131,7 @@ static void work(void) {
 	asm volatile(".inst 0xdac02020" : "=r"(x0) : "r"(x1));
 	add(x0 == 40);
 	asm volatile(".inst 0xdac01c20" : "=r"(x0) : "r"(x1));
-	add(x0 == 61);
+	add(x0 == 60);
 	asm volatile(".inst 0xdac01820" : "=r"(x0) : "r"(x1));
 	add(x0 == 3);
 	asm volatile(".inst 0x91c01420" : "=r"(x0) : "r"(x1));
