@@ -53,7 +53,8 @@ const RUN_HELP: &str = "\
 Console: with a terminal, what you type goes to the guest as you type it, Ctrl-C included.
   Ctrl-A x   quit            Ctrl-A h   these keys            Ctrl-A Ctrl-A   type Ctrl-A
 Without a terminal, the guest finds all of standard input waiting from the start, so that a run is the same every
-time; a pipe that stays open is read as it comes.
+time; a pipe that stays open is read as it comes. A guest that waits for more than there is (a shell's prompt, say)
+runs on for ever: end it by its last line of input (poweroff -f), or give --timeout or --max-insns.
 
 Exit status: 0 the guest powered off (or you quit); 1 tool error; 2 usage, or a file that cannot be used;
 3 the guest asked for a reset, or stopped in a way that no one handles; 124 a limit was reached.

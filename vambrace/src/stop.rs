@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use machine::{ConsoleInput, Machine};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 /// Why a run is to end.
@@ -58,9 +58,9 @@ impl Stopper {
         self.0.reason.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The first of SIGINT, SIGTERM and SIGHUP ends the run in order; the second ends the tool at once.
+    /// The first of SIGINT, SIGTERM, SIGHUP and SIGQUIT ends the run in order; the second ends the tool at once.
     pub fn on_signals(&self) -> io::Result<()> {
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT])?;
         let stopper = self.clone();
         std::thread::spawn(move || {
             for (count, signal) in signals.forever().enumerate() {

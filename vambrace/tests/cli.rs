@@ -400,10 +400,12 @@ fn a_sleeping_guest_is_woken_to_quit() {
 #[test]
 fn a_signal_leaves_the_terminal_as_it_was() {
     let bench = Bench::new();
-    let mut run = OnTerminal::start(&bench, &SPIN);
-    kill_process(Pid::from_child(&run.child), Signal::TERM).unwrap();
-    assert_eq!(run.child.wait().unwrap().signal(), Some(Signal::TERM.as_raw()));
-    assert!(run.is_cooked());
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT] {
+        let mut run = OnTerminal::start(&bench, &SPIN);
+        kill_process(Pid::from_child(&run.child), signal).unwrap();
+        assert_eq!(run.child.wait().unwrap().signal(), Some(signal.as_raw()));
+        assert!(run.is_cooked(), "{signal:?}");
+    }
 }
 
 #[test]
