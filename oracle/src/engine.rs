@@ -42,6 +42,8 @@ impl Engine {
 
     /// Runs the cases on both sides.
     pub fn compare(&mut self, source: &Source, cases: &[Case]) -> Result<Vec<Verdict>> {
+        // A case may have written over the breakpoints; the judge starts anew with each call.
+        self.ours.restore();
         let ours: Vec<Outcome> = cases.iter().map(|case| self.ours.run(case)).collect();
         let runs = |outcome: &Outcome| !matches!(outcome.end, End::Endless | End::NotDone | End::Leaves);
         let put: Vec<Case> =

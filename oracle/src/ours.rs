@@ -127,6 +127,14 @@ impl Ours {
         Some(())
     }
 
+    /// Makes the tables and the code what they were at first.
+    pub fn restore(&mut self) {
+        self.build().expect("inside RAM");
+        self.ram.note_write(0, self.ram.len());
+        self.dirty = 0;
+        self.reset();
+    }
+
     /// A system operation at EL1; its result, 0 where it has none.
     fn system(&mut self, op: System, argument: u64) -> u64 {
         self.pe.system(Insn::new(0, 0, 0), op, argument).unwrap_or(0)
