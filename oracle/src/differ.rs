@@ -97,6 +97,9 @@ fn judge_is_wrong(word: u32, name: &str) -> Option<&'static str> {
     if word & 0xff7e_0c00 == 0x5e70_0800 {
         return Some(PAIRWISE);
     }
+    if matches!(word & 0xbf7f_fc00, 0x0e70_c800 | 0x0e70_f800) {
+        return Some(ACROSS);
+    }
     if word & 0xdfff_fc00 == 0x5ef8_f800 {
         return Some(SCALAR_SIGN);
     }
@@ -146,6 +149,7 @@ const SHOULD_BE_ZERO: &str =
     "CONSTRAINED UNPREDICTABLE: CRm of SB should be zero; we ignore it, QEMU takes it as UNDEFINED";
 const PAIRWISE: &str =
     "QEMU 7.2 does not refuse reserved words of Advanced SIMD scalar pairwise (half precision with sz 1)";
+const ACROSS: &str = "QEMU 7.2 does not refuse reserved words of Advanced SIMD across lanes (half precision with sz 1)";
 const SCALAR_SIGN: &str =
     "QEMU 7.2 does not refuse scalar forms of FABS and FNEG (vector, half precision), which there are none of";
 const HIGH: &str =

@@ -213,8 +213,12 @@ fn run_batch(engine: &mut Engine, source: &Source, jobs: &[Job], seed: u64, repo
 const MOST_FOUND: usize = 200;
 
 fn names(case: &Case) -> String {
-    let names: Vec<&str> =
-        case.words.iter().map(|word| NAMES.decode(*word).map_or("unallocated", |(_, spec)| spec.name)).collect();
+    // Words without a line by the bits that say their class, and some more.
+    let name = |word: u32| {
+        let line = NAMES.decode(word).filter(|(_, spec)| (spec.prepare)(word).is_some());
+        line.map_or_else(|| format!("unallocated:{:08x}", word & 0xfffe_0000), |(_, spec)| spec.name.to_owned())
+    };
+    let names: Vec<String> = case.words.iter().map(|word| name(*word)).collect();
     names.join(" ")
 }
 
