@@ -42,10 +42,11 @@ const BASES: [u32; 6] = [20, 21, 22, 23, 24, 31];
 const INDEX: u32 = 19;
 const AFTER: u32 = 27;
 
-/// Words that no case may hold: SVC, HVC and SMC, which would reach the judge's host.
+/// Words that no case may hold: SVC, HVC and SMC, which would reach the judge's host; and HLT #0xf000, with which QEMU's
+/// user mode offers semihosting.
 #[must_use]
 pub fn forbidden(word: u32) -> bool {
-    word & 0xffe0_001c == 0xd400_0000 && word & 3 != 0
+    word & 0xffe0_001c == 0xd400_0000 && word & 3 != 0 || word == 0xd45e_0000
 }
 
 impl Source {
