@@ -110,8 +110,19 @@ void out_name(const char *name) {
 	out_char(':');
 }
 
+/* Does an exception with this syndrome write HPFAR_EL2? Not every one of stage 2 (R_FKLWR), and none of stage 1: EL2 takes
+ * those of EL0 under HCR_EL2.TGE. */
+static int has_hpfar(u64 esr) {
+	u64 ec = esr >> 26, fsc = esr & 0x3f;
+	int by_level = fsc < 0xc || fsc == 0x29 || fsc == 0x2b;
+	int on_walk = fsc >> 2 == 3 && (esr >> 7 & 1);
+	return (ec == 0x20 || ec == 0x24) && (by_level || on_walk) && !(caught.hcr >> 27 & 1);
+}
+
 void report(const char *name, const void *code) {
 	out_name(name);
+	if (caught.level)
+		out_field("el", caught.level);
 	u64 offset = caught.elr - (u64)code;
 	if (caught.vector & 0x180) {
 		out_field("interrupt", caught.vector);
@@ -126,6 +137,8 @@ void report(const char *name, const void *code) {
 		out_field("esr", caught.esr);
 		if (has_far(caught.esr))
 			out_field("far", caught.far);
+		if (caught.level == 2 && has_hpfar(caught.esr))
+			out_field("hpfar", caught.hpfar);
 		if (offset < 4096)
 			out_field("elr", offset);
 		else

@@ -33,6 +33,8 @@ struct caught {
 	u64 x[8];
 	u64 sp, sp_el0;
 	u64 esr, far, elr, spsr, vector, daif;
+	/* Programs at EL2 only: HPFAR_EL2, HCR_EL2, the level that took the exception, all registers but SP. */
+	u64 hpfar, hcr, level, all[31];
 };
 extern volatile struct caught caught;
 extern u64 case_sp, has_pan;
@@ -42,7 +44,8 @@ void run4(const void *code, u64 spsr, u64 x0, u64 x1, u64 x2, u64 x3);
 /* Prints how the last case, which began at `code`, ended. */
 void report(const char *name, const void *code);
 void test(const char *name, const u32 *code, u64 spsr, u64 x0, u64 x1, u64 x2, u64 x3);
-u64 hvc(u64 function, u64 a, u64 b, u64 c);
+/* Calls firmware: HVC from EL1, SMC from EL2. */
+u64 psci(u64 function, u64 a, u64 b, u64 c);
 void power_off(void);
 
 void out_char(char c);

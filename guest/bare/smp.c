@@ -72,7 +72,7 @@ static void serve(u64 index) {
 			dsb();
 			asm volatile("sev");
 			if (intid == 4) {
-				hvc(0x84000002, 0, 0, 0); /* CPU_OFF */
+				psci(0x84000002, 0, 0, 0); /* CPU_OFF */
 				return;
 			}
 		}
@@ -101,20 +101,20 @@ static void wait(volatile u64 *word, u64 value) {
 }
 
 static u64 cpu_on(u64 index) {
-	return hvc(SYSTEM_CPU_ON, index, (u64)secondary_start, (u64)stacks[index] + sizeof stacks[index]);
+	return psci(SYSTEM_CPU_ON, index, (u64)secondary_start, (u64)stacks[index] + sizeof stacks[index]);
 }
 
 int main(void) {
 	section("psci");
-	out_value("version", hvc(0x84000000, 0, 0, 0));
-	out_value("features, CPU_ON", hvc(0x8400000a, SYSTEM_CPU_ON, 0, 0));
-	out_value("features, unknown", hvc(0x8400000a, 0x8400ffff, 0, 0));
-	out_value("unknown", hvc(0x8400ffff, 0, 0, 0));
-	out_value("CPU_ON, itself", hvc(SYSTEM_CPU_ON, 0, (u64)secondary_start, 0));
-	out_value("CPU_ON, nobody", hvc(SYSTEM_CPU_ON, 9, (u64)secondary_start, 0));
+	out_value("version", psci(0x84000000, 0, 0, 0));
+	out_value("features, CPU_ON", psci(0x8400000a, SYSTEM_CPU_ON, 0, 0));
+	out_value("features, unknown", psci(0x8400000a, 0x8400ffff, 0, 0));
+	out_value("unknown", psci(0x8400ffff, 0, 0, 0));
+	out_value("CPU_ON, itself", psci(SYSTEM_CPU_ON, 0, (u64)secondary_start, 0));
+	out_value("CPU_ON, nobody", psci(SYSTEM_CPU_ON, 9, (u64)secondary_start, 0));
 	for (u64 n = 0; n < CPUS + 1; n++)
-		out_value("AFFINITY_INFO", hvc(AFFINITY_INFO, n, 0, 0));
-	out_value("migrate info", hvc(0x84000006, 0, 0, 0));
+		out_value("AFFINITY_INFO", psci(AFFINITY_INFO, n, 0, 0));
+	out_value("migrate info", psci(0x84000006, 0, 0, 0));
 
 	gic_reset();
 	init_interface(0);
@@ -129,7 +129,7 @@ int main(void) {
 		out_value("CPU_ON", cpu_on(n));
 		wait(&online[n], 0x3c5);
 		out_value("state", online[n]);
-		out_value("AFFINITY_INFO", hvc(AFFINITY_INFO, n, 0, 0));
+		out_value("AFFINITY_INFO", psci(AFFINITY_INFO, n, 0, 0));
 		out_value("CPU_ON again", cpu_on(n));
 	}
 	section("sgi");
@@ -170,9 +170,9 @@ int main(void) {
 	write_sysreg(ICC_SGI1R, 4ul << 24 | 1ul << 40);
 	for (u64 n = 1; n < CPUS; n++) {
 		wait(&heard[n][4], 1);
-		while (hvc(AFFINITY_INFO, n, 0, 0) != 1)
+		while (psci(AFFINITY_INFO, n, 0, 0) != 1)
 			;
-		out_value("AFFINITY_INFO", hvc(AFFINITY_INFO, n, 0, 0));
+		out_value("AFFINITY_INFO", psci(AFFINITY_INFO, n, 0, 0));
 	}
 	/* And on again. */
 	online[2] = 0;

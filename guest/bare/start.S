@@ -36,9 +36,9 @@ power_off:
 	hvc	#0
 	b	.
 
-// u64 hvc(u64 function, u64 a, u64 b, u64 c)
-	.globl	hvc
-hvc:	hvc	#0
+// u64 psci(u64 function, u64 a, u64 b, u64 c)
+	.globl	psci
+psci:	hvc	#0
 	ret
 
 // void run(const void *code, u64 spsr, const u64 args[4]): enters `code` by ERET with SPSR_EL1 = spsr, x0 to x3 = args,

@@ -1,8 +1,10 @@
-//! Bare-metal programs at EL1 under qemu-system-aarch64 and on our machine.
+//! Bare-metal programs under qemu-system-aarch64 and on our machine.
 //!
 //! The programs are in `guest/bare`, C and assembly, built with the system's cross compiler. Each prints one line for
 //! each case, `name: field=value ...`, with names that are unique in it, and powers off. The lines have to be equal, but for what
 //! [`differences`] lists.
+//!
+//! A program starts at EL1, on boards without EL2; one whose name begins with `el2_` starts at EL2, over `el2.S` and `el2.c`.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -51,14 +53,32 @@ pub fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../guest/bare")
 }
 
-/// The programs: every C file in the directory of sources but the common one.
+/// Where a program starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// At EL1; there is no EL2.
+    El1,
+    /// At EL2.
+    El2,
+}
+
+/// Where `program` starts, which its name says.
+#[must_use]
+pub fn start(program: &str) -> Start {
+    if program.starts_with("el2_") { Start::El2 } else { Start::El1 }
+}
+
+/// What is not a program of its own.
+const COMMON: [&str; 2] = ["bare", "el2"];
+
+/// The programs: every C file in the directory of sources but the common ones.
 pub fn programs() -> Result<Vec<String>> {
     let directory = sources();
     let mut names = Vec::new();
     for entry in std::fs::read_dir(&directory).with_context(|| format!("{}", directory.display()))? {
         let path = entry?.path();
         let name = path.file_stem().and_then(|s| s.to_str()).unwrap_or_default().to_owned();
-        if path.extension().is_some_and(|e| e == "c") && name != "bare" {
+        if path.extension().is_some_and(|e| e == "c") && !COMMON.contains(&name.as_str()) {
             names.push(name);
         }
     }
@@ -69,12 +89,17 @@ pub fn programs() -> Result<Vec<String>> {
 /// Builds `program` as an ELF at `output`.
 pub fn build(program: &str, output: &Path) -> Result<()> {
     let directory = sources();
+    let common: &[&str] = match start(program) {
+        Start::El1 => &["start.S", "bare.c"],
+        Start::El2 => &["el2.S", "el2.c", "bare.c"],
+    };
     let status = Command::new(CROSS_COMPILER)
         .current_dir(&directory)
         .args(["-O1", "-ffreestanding", "-nostdlib", "-static", "-mgeneral-regs-only", "-fno-stack-protector"])
         .args(["-fno-pic", "-no-pie", "-fno-builtin", "-Wall", "-Wextra", "-Werror", "-Wa,-W"])
         .args(["-Wl,--build-id=none", "-Wl,-T,bare.ld", "-Wl,-z,max-page-size=65536"])
-        .args(["start.S", "bare.c", &format!("{program}.c"), "-o"])
+        .args(common)
+        .args([&format!("{program}.c"), "-o"])
         .arg(output)
         .status()
         .with_context(|| format!("{CROSS_COMPILER} is needed (Debian: gcc-aarch64-linux-gnu)"))?;
@@ -96,16 +121,32 @@ pub struct Setup {
     pub cpu: String,
     /// Number of CPUs.
     pub cpus: usize,
+    /// Where the program starts.
+    pub start: Start,
     /// What our model is given beside its preset's features, or not, to be as QEMU's.
-    pub features: &'static [&'static str],
+    pub features: Vec<&'static str>,
+}
+
+impl Setup {
+    /// What `program` is to run on as the model `cpu`.
+    #[must_use]
+    pub fn new(program: &str, cpu: &str) -> Self {
+        Self { cpu: cpu.to_owned(), cpus: cpus(program), start: start(program), features: features(program, cpu) }
+    }
 }
 
 /// Runs the ELF at `program` under the judge, which has to power off within a minute.
 pub fn run_judge(program: &Path, setup: &Setup) -> Result<Lines> {
+    let mut board = String::from("virt,gic-version=3");
     // The judge refuses tags for a model that has none.
-    let board = if setup.cpu == "max" { "virt,gic-version=3,mte=on" } else { "virt,gic-version=3" };
+    if setup.cpu == "max" {
+        board += ",mte=on";
+    }
+    if setup.start == Start::El2 {
+        board += ",virtualization=on";
+    }
     let output = Command::new("timeout")
-        .args(["60", JUDGE, "-M", board, "-cpu", &setup.cpu])
+        .args(["60", JUDGE, "-M", &board, "-cpu", &setup.cpu])
         .args(["-smp", &setup.cpus.to_string(), "-m", &format!("{}M", MEMORY >> 20)])
         // Its time counts instructions too, so that a slow host changes nothing.
         .args(["-icount", "shift=0,sleep=off"])
@@ -181,9 +222,14 @@ pub fn record(program: &Path, setup: &Setup) -> Result<Record> {
 pub const MODELS: [&str; 3] = ["cortex-a57", "neoverse-n1", "max"];
 
 /// Feature settings that make our model `cpu` as QEMU's is, for `program`.
-#[must_use]
-pub fn features(program: &str, cpu: &str) -> &'static [&'static str] {
-    match (program, cpu) {
+fn features(program: &str, cpu: &str) -> Vec<&'static str> {
+    let mut settings: Vec<&'static str> = match (start(program), cpu) {
+        (Start::El1, _) => vec!["el2=off"],
+        // Armv8.0.
+        (Start::El2, "cortex-a57") => vec!["el2=on"],
+        (Start::El2, _) => vec!["el2=on", "vhe=on"],
+    };
+    settings.extend_from_slice(match (program, cpu) {
         // QEMU 7.2 has the first level only, and of the ciphers QARMA5.
         ("pauth" | "bti", "max") => {
             &["pacimp=off", "pacqarma5=on", "pauth2=off", "fpac=off", "fpaccombine=off", "constpacfield=off"]
@@ -191,11 +237,11 @@ pub fn features(program: &str, cpu: &str) -> &'static [&'static str] {
         // QEMU 7.2 has no FEAT_LSE2.
         ("memory", "max") => &["lse2=off"],
         _ => &[],
-    }
+    });
+    settings
 }
 
 /// How many CPUs `program` is written for.
-#[must_use]
-pub fn cpus(program: &str) -> usize {
+fn cpus(program: &str) -> usize {
     if program == "smp" { 4 } else { 1 }
 }

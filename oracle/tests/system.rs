@@ -1,12 +1,10 @@
-//! Bare-metal programs at EL1 print the same on qemu-system-aarch64 and on our machine, but for what is listed.
+//! Bare-metal programs print the same on qemu-system-aarch64 and on our machine, but for what is listed.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use vambrace_oracle::system::differences::{Because, DIFFERENCES};
-use vambrace_oracle::system::{
-    MODELS, Setup, build, compare, cpus, features, missing, programs, record, run_judge, run_ours,
-};
+use vambrace_oracle::system::{MODELS, Setup, build, compare, missing, programs, record, run_judge, run_ours};
 
 /// Runs `program` on both machines, as each model.
 fn check(program: &str) {
@@ -20,7 +18,7 @@ fn check(program: &str) {
     let mut used = BTreeSet::new();
     let mut report = Vec::new();
     for cpu in MODELS {
-        let setup = Setup { cpu: cpu.to_owned(), cpus: cpus(program), features: features(program, cpu) };
+        let setup = Setup::new(program, cpu);
         let (ours, judge) = (run_ours(&elf, &setup), run_judge(&elf, &setup));
         match (ours, judge) {
             (Ok(ours), Ok(judge)) => {
@@ -54,7 +52,7 @@ macro_rules! tests {
     };
 }
 
-tests! { bti dirty exceptions gic memory pauth permissions registers smp step sysregs tags timer tlb walks wide }
+tests! { bti dirty el2_faults exceptions gic memory pauth permissions registers smp step sysregs tags timer tlb walks wide }
 
 #[test]
 fn every_program_has_its_test() {
@@ -70,7 +68,7 @@ fn four_cpus_are_deterministic() {
     }
     let elf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("smp-twice.elf");
     build("smp", &elf).expect("the program is in order");
-    let setup = Setup { cpu: "neoverse-n1".to_owned(), cpus: 4, features: &[] };
+    let setup = Setup::new("smp", "neoverse-n1");
     let run = || record(&elf, &setup).expect("it powers off");
     let first = run();
     assert!(first.instructions.iter().all(|n| *n > 1000), "{:?}", first.instructions);

@@ -1,4 +1,4 @@
-//! Bare-metal programs at EL1 on our machine and on qemu-system-aarch64: a table of the lines that are equal, that
+//! Bare-metal programs on our machine and on qemu-system-aarch64: a table of the lines that are equal, that
 //! differ as listed, and that differ otherwise, which are printed in full.
 //!
 //! `cargo run -p vambrace-oracle --bin system -- [PROGRAM [CPU]]`. `--ours` prints what our machine prints instead;
@@ -25,8 +25,7 @@ fn main() -> Result<ExitCode> {
         let elf = directory.join(format!("vambrace-{program}-{}.elf", std::process::id()));
         system::build(&program, &elf)?;
         for cpu in &cpus {
-            let features = system::features(&program, cpu);
-            let setup = Setup { cpu: cpu.clone(), cpus: system::cpus(&program), features };
+            let setup = Setup::new(&program, cpu);
             let ours = system::run_ours(&elf, &setup)?;
             if has("--ours") {
                 println!("{}", ours.join("\n"));
