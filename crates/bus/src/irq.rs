@@ -115,6 +115,11 @@ pub trait CpuInterface: Send + Sync {
         let _ = (cpu, reg, value);
         None
     }
+    /// How many list registers of PE `cpu` are in use (their state is not invalid), for statistics.
+    fn list_registers_in_use(&self, cpu: usize) -> u8 {
+        let _ = cpu;
+        0
+    }
     /// Drives private peripheral interrupt `intid` (16 to 31) of PE `cpu`.
     fn set_ppi(&self, cpu: usize, intid: u32, level: Level);
 }

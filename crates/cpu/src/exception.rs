@@ -46,7 +46,7 @@ pub(crate) enum Interrupt {
 
 /// Vector offsets of the kinds of exception within their group of four.
 #[derive(Clone, Copy)]
-enum Vector {
+pub(crate) enum Vector {
     Synchronous = 0x000,
     Irq = 0x080,
     Fiq = 0x100,
@@ -194,6 +194,9 @@ impl Pe {
         if has(arch::feature::Feature::FEAT_MTE2) {
             to.tco = 1;
         }
+        if el == El::El2 {
+            self.report_world_exit(from.el, vector);
+        }
         self.set_pstate(to);
         self.pc = base.wrapping_add(group + vector as u64);
     }
@@ -225,6 +228,9 @@ impl Pe {
         // The tag rule is that of the level returned to.
         self.next_pc = self.branch_address(target);
         self.emit(Event::ExceptionReturn { from, to: to.el });
+        if from == El::El2 {
+            self.report_world_entry();
+        }
     }
 
     /// Clears what the model's features do not have, so that it reads as 0.

@@ -289,6 +289,7 @@ impl Pe {
     pub fn start(&mut self, entry: Va, x0: u64) {
         let mpidr = self.mpidr();
         self.account_el(self.insns);
+        self.emit(Event::Restart { insns: self.accounted() });
         for reg in Reg::ALL {
             self.sys[reg as usize] = reg.info().reset;
         }
@@ -386,6 +387,10 @@ impl Pe {
         let mut counts = self.insns_at_el;
         counts[self.pstate.el as usize] += self.insns - self.el_since;
         counts
+    }
+    /// The same as of the last change of EL.
+    pub(crate) fn accounted(&self) -> [u64; 4] {
+        self.insns_at_el
     }
     /// Call where PSTATE.EL is about to change, with all instructions retired so far counted.
     pub(crate) fn account_el(&mut self, retired: u64) {

@@ -72,6 +72,50 @@ pub enum Event {
     },
     /// The PE went to sleep in WFI or WFE.
     Sleep,
+    /// EL2 returned to EL1 or EL0 of a world: an exception return with `HCR_EL2.TGE` clear. It follows the
+    /// [`Event::ExceptionReturn`].
+    WorldEntry {
+        /// Whose they are.
+        world: World,
+        /// Instructions retired so far at EL0 to EL3.
+        insns: [u64; 4],
+        /// List registers in use (their state is not invalid); `None` while `ICH_HCR_EL2.En` is clear.
+        list_registers: Option<u8>,
+    },
+    /// EL2 took an exception from EL1 or EL0 of a world: with `HCR_EL2.TGE` clear. It follows the exception's event.
+    WorldExit {
+        /// The exception.
+        cause: ExitCause,
+        /// Instructions retired so far at EL0 to EL3.
+        insns: [u64; 4],
+    },
+    /// Firmware started the PE anew, at its highest level.
+    Restart {
+        /// Instructions retired so far at EL0 to EL3.
+        insns: [u64; 4],
+    },
+}
+
+/// Whose EL1 and EL0 run below EL2: a guest's, or those of a host whose hypervisor has EL2 for itself (nVHE).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct World {
+    /// `VTTBR_EL2.VMID`.
+    pub vmid: u16,
+    /// Is stage 2 on (`HCR_EL2.VM`, or DC)?
+    pub stage2: bool,
+}
+
+/// What brought a world to EL2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitCause {
+    /// A synchronous exception with this `ESR_EL2`.
+    Synchronous(u64),
+    /// An IRQ.
+    Irq,
+    /// An FIQ.
+    Fiq,
+    /// An SError.
+    SError,
 }
 
 /// Why a walk was made.

@@ -174,6 +174,9 @@ impl CpuInterface for Gic {
     fn write_hypervisor(&self, cpu: usize, reg: Enc, value: u64) -> Option<()> {
         self.with_pe(cpu, |state| virtual_interface::write_hypervisor(state, cpu, reg, value)).flatten()
     }
+    fn list_registers_in_use(&self, cpu: usize) -> u8 {
+        self.with_pe(cpu, |state| virtual_interface::in_use(state, cpu)).unwrap_or(0)
+    }
     fn set_ppi(&self, cpu: usize, intid: u32, level: Level) {
         if (SGIS..PRIVATE).contains(&intid) {
             self.with_pe(cpu, |state| {

@@ -120,14 +120,17 @@ impl VirtualInterface {
         self.registers().iter().enumerate().fold(0, |mask, (n, value)| mask | u64::from(is(*value)) << n)
     }
 
+    fn used(&self) -> usize {
+        self.registers().iter().filter(|value| lr::State.get(**value) != 0).count()
+    }
+
     /// `ICH_MISR_EL2`: why a maintenance interrupt is asserted.
     fn misr(&self) -> u64 {
         let on = |field: Field, condition: bool| field.is_set(self.hcr) && condition;
-        let used = self.registers().iter().filter(|value| lr::State.get(**value) != 0).count();
         let none_pending = !self.registers().iter().any(|value| lr::State.get(*value) & PENDING != 0);
         [
             self.eisr() != 0,
-            on(hcr::UIE, used <= 1),
+            on(hcr::UIE, self.used() <= 1),
             on(hcr::LRENPIE, hcr::EOIcount.get(self.hcr) != 0),
             on(hcr::NPIE, none_pending),
             on(hcr::VGrp0EIE, self.enabled(Group::Zero)),
@@ -176,6 +179,12 @@ pub fn reset(state: &mut State, pe: usize) {
     let (driven, maintenance) = (v.driven, v.maintenance);
     *v = VirtualInterface { driven, maintenance, ..VirtualInterface::new(v.count) };
     settle(state, pe);
+}
+
+/// The list registers of PE `pe` whose state is not invalid.
+pub fn in_use(state: &State, pe: usize) -> u8 {
+    // At most 16.
+    state.pes[pe].virtual_interface.used() as u8
 }
 
 /// Reads an `ICH_*` register of PE `pe`.

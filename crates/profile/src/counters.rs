@@ -8,6 +8,8 @@ use arch::esr::{Ec, esr};
 use arch::sysreg::Enc;
 use event::{BarrierKind, Event, Sink, WalkCause};
 
+use crate::worlds::Worlds;
+
 /// An exception's class and what of its ISS tells kinds of exceptions apart: see [`Syndrome::of`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Syndrome {
@@ -38,7 +40,7 @@ impl Syndrome {
 
 /// The register that a trapped MRS or MSR names: ISS of class 0x18 has Op0 \[21:20\], Op2 \[19:17\], Op1 \[16:14\],
 /// CRn \[13:10\], CRm \[4:1\].
-fn trapped_register(esr: u64) -> Enc {
+pub(crate) fn trapped_register(esr: u64) -> Enc {
     let iss = esr::ISS.get(esr) as u16;
     let high = (esr >> 16) as u16;
     Enc::new(high >> 4 & 3, iss >> 14 & 3 | (high & 1) << 2, iss >> 10 & 15, iss >> 1 & 15, high >> 1 & 7)
@@ -60,9 +62,9 @@ impl Sum {
     }
 }
 
-/// What one CPU, or all of them, did.
+/// Exceptions taken.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Counts {
+pub struct Exceptions {
     /// Synchronous exceptions by syndrome.
     pub syndromes: BTreeMap<Syndrome, u64>,
     /// Exceptions of every kind by the level they were taken from and the one they were taken to.
@@ -75,6 +77,62 @@ pub struct Counts {
     pub fiqs: u64,
     /// SErrors taken.
     pub serrors: u64,
+}
+
+impl Exceptions {
+    /// Counts an event, if it is an exception.
+    pub(crate) fn count(&mut self, event: &Event) {
+        let (from, to) = match *event {
+            Event::Exception { from, to, esr, .. } => {
+                let syndrome = Syndrome::of(esr);
+                *self.syndromes.entry(syndrome).or_default() += 1;
+                if syndrome.ec == Ec::SysReg as u8 {
+                    *self.traps.entry(trapped_register(esr)).or_default() += 1;
+                }
+                (from, to)
+            }
+            Event::Irq { from, to } => {
+                self.irqs += 1;
+                (from, to)
+            }
+            Event::Fiq { from, to } => {
+                self.fiqs += 1;
+                (from, to)
+            }
+            Event::SError { from, to } => {
+                self.serrors += 1;
+                (from, to)
+            }
+            _ => return,
+        };
+        *self.levels.entry((from, to)).or_default() += 1;
+    }
+
+    /// Adds others.
+    pub(crate) fn add(&mut self, other: &Self) {
+        merge(&mut self.syndromes, &other.syndromes);
+        merge(&mut self.levels, &other.levels);
+        merge(&mut self.traps, &other.traps);
+        self.irqs += other.irqs;
+        self.fiqs += other.fiqs;
+        self.serrors += other.serrors;
+    }
+}
+
+/// Adds counts by key.
+pub(crate) fn merge<K: Ord + Copy>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
+    for (key, count) in from {
+        *into.entry(*key).or_default() += count;
+    }
+}
+
+/// What one CPU, or all of them, did.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Counts {
+    /// Exceptions.
+    pub exceptions: Exceptions,
+    /// What EL2 and the worlds below it did, if there was any.
+    pub worlds: Worlds,
     /// Exception returns by the level they left and the one they went to.
     pub returns: BTreeMap<(El, El), u64>,
     /// Walks by cause, as [`WalkCause`] orders them; the amount is descriptors read.
@@ -100,25 +158,9 @@ impl Counts {
     /// Counts one event.
     pub fn count(&mut self, event: &Event) {
         match *event {
-            Event::Exception { from, to, esr, .. } => {
-                let syndrome = Syndrome::of(esr);
-                *self.syndromes.entry(syndrome).or_default() += 1;
-                *self.levels.entry((from, to)).or_default() += 1;
-                if syndrome.ec == Ec::SysReg as u8 {
-                    *self.traps.entry(trapped_register(esr)).or_default() += 1;
-                }
-            }
-            Event::Irq { from, to } => {
-                self.irqs += 1;
-                *self.levels.entry((from, to)).or_default() += 1;
-            }
-            Event::Fiq { from, to } => {
-                self.fiqs += 1;
-                *self.levels.entry((from, to)).or_default() += 1;
-            }
-            Event::SError { from, to } => {
-                self.serrors += 1;
-                *self.levels.entry((from, to)).or_default() += 1;
+            Event::Exception { .. } | Event::Irq { .. } | Event::Fiq { .. } | Event::SError { .. } => {
+                self.exceptions.count(event);
+                self.worlds.exception(event);
             }
             Event::ExceptionReturn { from, to } => *self.returns.entry((from, to)).or_default() += 1,
             Event::Walk { steps, cause } => self.walks[cause as usize].add(steps.into()),
@@ -129,25 +171,26 @@ impl Counts {
             Event::Barrier(kind) => self.barriers[kind as usize] += 1,
             Event::ExclusiveFailed { .. } => self.exclusives_failed += 1,
             Event::Sleep => self.sleeps += 1,
+            Event::WorldEntry { world, insns, list_registers } => self.worlds.enter(world, insns, list_registers),
+            Event::WorldExit { cause, insns } => self.worlds.leave(cause, insns),
+            Event::Restart { insns } => self.worlds.restart(insns),
             // Events that this version does not count.
             _ => {}
         }
     }
 
+    /// These counts at the end of a run, with the instructions at EL0 to EL3 until then.
+    #[must_use]
+    pub fn settled(mut self, insns: [u64; 4]) -> Self {
+        self.worlds.settle(insns);
+        self
+    }
+
     /// Adds what another CPU did.
     pub fn add(&mut self, other: &Self) {
-        fn merge<K: Ord + Copy>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
-            for (key, count) in from {
-                *into.entry(*key).or_default() += count;
-            }
-        }
-        merge(&mut self.syndromes, &other.syndromes);
-        merge(&mut self.levels, &other.levels);
-        merge(&mut self.traps, &other.traps);
+        self.exceptions.add(&other.exceptions);
+        self.worlds.add(&other.worlds);
         merge(&mut self.returns, &other.returns);
-        self.irqs += other.irqs;
-        self.fiqs += other.fiqs;
-        self.serrors += other.serrors;
         self.tlb_fills += other.tlb_fills;
         self.exclusives_failed += other.exclusives_failed;
         self.sleeps += other.sleeps;
@@ -260,10 +303,10 @@ mod tests {
             sink.event(event);
         }
         let one = counters.counts();
-        assert_eq!(one.syndromes[&Syndrome { ec: 0x15, iss: 0 }], 2);
-        assert_eq!(one.levels, [((from, to), 5), ((to, to), 1)].into());
-        assert_eq!(one.traps, [(Enc::new(3, 0, 0, 0, 0), 1)].into());
-        assert_eq!((one.irqs, one.fiqs, one.serrors), (1, 1, 1));
+        assert_eq!(one.exceptions.syndromes[&Syndrome { ec: 0x15, iss: 0 }], 2);
+        assert_eq!(one.exceptions.levels, [((from, to), 5), ((to, to), 1)].into());
+        assert_eq!(one.exceptions.traps, [(Enc::new(3, 0, 0, 0, 0), 1)].into());
+        assert_eq!((one.exceptions.irqs, one.exceptions.fiqs, one.exceptions.serrors), (1, 1, 1));
         assert_eq!(one.returns, [((to, from), 1)].into());
         assert_eq!(one.walks[2], Sum { times: 2, amount: 7 });
         assert_eq!(one.invalidations, [(vae1is, Sum { times: 1, amount: 5 })].into());

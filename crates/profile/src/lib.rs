@@ -6,7 +6,9 @@
 mod counters;
 mod names;
 mod report;
+mod worlds;
 
-pub use counters::{Counters, Counts, SharedSink, Syndrome};
-pub use names::tlbi_name;
+pub use counters::{Counters, Counts, Exceptions, SharedSink, Syndrome};
+pub use names::{exit as exit_name, tlbi_name};
 pub use report::{CpuReport, Exit, Report, RunFacts};
+pub use worlds::{ExitKind, ExitSum, Place, Stage2Access, Stage2Fault, Way, WorldCounts, Worlds};

@@ -1,9 +1,11 @@
 //! Names of what is counted.
 
 use arch::El;
-use arch::esr::{Ec, esr};
+use arch::esr::{Ec, Fsc, esr};
 use arch::sysreg::{Enc, lookup};
 use event::{BarrierKind, WalkCause};
+
+use crate::worlds::{ExitKind, Place, Stage2Access, Stage2Fault, Way};
 
 /// The exception class in `ESR_ELx`, by the manual's name; unallocated ones by number.
 pub fn class(esr: u64) -> String {
@@ -11,10 +13,11 @@ pub fn class(esr: u64) -> String {
     Ec::from_bits(bits).map_or_else(|| format!("{bits:#04x}"), |ec| format!("{ec:?}"))
 }
 
-/// A system register by name, or by its five numbers as the assembler takes them.
+/// A system register by name, a TLB invalidation by name, or the five numbers as the assembler takes them.
 pub fn register(enc: Enc) -> String {
     match lookup(enc) {
         Some(reg) => reg.name().to_owned(),
+        None if enc.op0() == 1 && matches!(enc.crn(), 8 | 9) => format!("TLBI {}", tlbi_name(enc)),
         None => generic(enc),
     }
 }
@@ -26,6 +29,50 @@ fn generic(enc: Enc) -> String {
 /// `EL0` to `EL3`.
 pub fn level(el: El) -> String {
     format!("EL{}", el as u8)
+}
+
+/// Where a CPU was: `EL2`, or whose EL1 and EL0.
+pub fn place(place: Place) -> String {
+    match place {
+        Place::Own => "EL2".to_owned(),
+        Place::Below(world) if world.stage2 => format!("VMID {}", world.vmid),
+        Place::Below(world) => format!("VMID {}, stage 2 off", world.vmid),
+    }
+}
+
+/// A kind of exit to EL2.
+pub fn exit(kind: ExitKind) -> String {
+    match kind {
+        ExitKind::Irq => "IRQ".to_owned(),
+        ExitKind::Fiq => "FIQ".to_owned(),
+        ExitKind::SError => "SError".to_owned(),
+        ExitKind::Wait(ti) => ["WFI", "WFE", "WFIT", "WFET"][usize::from(ti & 3)].to_owned(),
+        ExitKind::Register(enc, _) if enc.op0() == 1 => register(enc),
+        ExitKind::Register(enc, Way::Read) => format!("{} read", register(enc)),
+        ExitKind::Register(enc, Way::Write) => format!("{} write", register(enc)),
+        ExitKind::Stage2(fault) => format!("stage 2 {}", stage2_fault(fault)),
+        ExitKind::Class(bits) => class(u64::from(bits) << 26),
+    }
+}
+
+/// A fault of stage 2, such as `translation level 3, read`.
+pub fn stage2_fault(fault: Stage2Fault) -> String {
+    let (name, level) = match fault.status {
+        Fsc::Translation(level) => ("translation", level),
+        Fsc::AccessFlag(level) => ("access flag", level),
+        Fsc::Permission(level) => ("permission", level),
+        Fsc::AddressSize(level) => ("address size", level),
+        // No other status is a stage 2 fault here.
+        other => return format!("{other:?}"),
+    };
+    let access = match fault.access {
+        Stage2Access::Read => "read",
+        Stage2Access::Write => "write",
+        Stage2Access::Fetch => "fetch",
+        Stage2Access::Walk => "walk",
+        Stage2Access::Maintenance => "maintenance",
+    };
+    format!("{name} level {}, {access}", level as i8)
 }
 
 /// Why a walk was made.

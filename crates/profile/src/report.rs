@@ -5,8 +5,12 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::counters::{BARRIERS, CAUSES, Counts, Sum};
+use crate::counters::{BARRIERS, CAUSES, Counts, Exceptions, Sum};
 use crate::names;
+
+mod worlds;
+
+use worlds::NamedWorlds;
 
 /// Counts by name.
 type Named<T> = BTreeMap<String, T>;
@@ -48,28 +52,40 @@ struct Walks {
     times: u64,
 }
 
-/// Counts by name, as they are written.
+/// Exceptions by name.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
-struct NamedCounts {
-    barriers: Named<u64>,
-    exception_returns: Named<u64>,
+struct NamedExceptions {
     exceptions_by_class: Named<u64>,
     exceptions_by_level: Named<u64>,
     exceptions_by_syndrome: Named<u64>,
-    exclusives_failed: u64,
     fiqs: u64,
     irqs: u64,
     serrors: u64,
-    sleeps: u64,
     sysreg_traps: Named<u64>,
+}
+
+/// Counts by name, as they are written.
+#[derive(Clone, PartialEq, Default, Debug, Serialize)]
+struct NamedCounts {
+    barriers: Named<u64>,
+    exception_returns: Named<u64>,
+    #[serde(flatten)]
+    exceptions: NamedExceptions,
+    exclusives_failed: u64,
+    sleeps: u64,
     tlb_fills: u64,
     tlb_invalidations: Named<Invalidation>,
     walks: Named<Walks>,
+    #[serde(skip_serializing_if = "NamedWorlds::is_empty")]
+    worlds: NamedWorlds,
 }
 
-impl NamedCounts {
-    fn new(counts: &Counts) -> Self {
-        let route = |(from, to): &(arch::El, arch::El)| format!("{}->{}", names::level(*from), names::level(*to));
+fn route((from, to): (arch::El, arch::El)) -> String {
+    format!("{}->{}", names::level(from), names::level(to))
+}
+
+impl NamedExceptions {
+    fn new(counts: &Exceptions) -> Self {
         let mut classes = Named::<u64>::new();
         let mut syndromes = Named::new();
         for (syndrome, count) in &counts.syndromes {
@@ -77,21 +93,29 @@ impl NamedCounts {
             syndromes.insert(format!("EC {:#04x} ISS {:#09x} {class}", syndrome.ec, syndrome.iss), *count);
             *classes.entry(class).or_default() += count;
         }
+        Self {
+            exceptions_by_class: classes,
+            exceptions_by_level: counts.levels.iter().map(|(levels, count)| (route(*levels), *count)).collect(),
+            exceptions_by_syndrome: syndromes,
+            fiqs: counts.fiqs,
+            irqs: counts.irqs,
+            serrors: counts.serrors,
+            sysreg_traps: counts.traps.iter().map(|(enc, count)| (names::register(*enc), *count)).collect(),
+        }
+    }
+}
+
+impl NamedCounts {
+    fn new(counts: &Counts) -> Self {
         let walks = CAUSES.into_iter().zip(counts.walks).filter(|(_, sum)| sum.times > 0);
         let barriers = BARRIERS.into_iter().zip(counts.barriers).filter(|(_, count)| *count > 0);
         let invalidation = |sum: &Sum| Invalidation { removed: sum.amount, times: sum.times };
         Self {
             barriers: barriers.map(|(kind, count)| (names::barrier(kind).to_owned(), count)).collect(),
-            exception_returns: counts.returns.iter().map(|(levels, count)| (route(levels), *count)).collect(),
-            exceptions_by_class: classes,
-            exceptions_by_level: counts.levels.iter().map(|(levels, count)| (route(levels), *count)).collect(),
-            exceptions_by_syndrome: syndromes,
+            exception_returns: counts.returns.iter().map(|(levels, count)| (route(*levels), *count)).collect(),
+            exceptions: NamedExceptions::new(&counts.exceptions),
             exclusives_failed: counts.exclusives_failed,
-            fiqs: counts.fiqs,
-            irqs: counts.irqs,
-            serrors: counts.serrors,
             sleeps: counts.sleeps,
-            sysreg_traps: counts.traps.iter().map(|(enc, count)| (names::register(*enc), *count)).collect(),
             tlb_fills: counts.tlb_fills,
             tlb_invalidations: counts
                 .invalidations
@@ -103,6 +127,7 @@ impl NamedCounts {
                     (names::cause(cause).to_owned(), Walks { descriptors: sum.amount, times: sum.times })
                 })
                 .collect(),
+            worlds: NamedWorlds::new(&counts.worlds),
         }
     }
 }
@@ -150,7 +175,9 @@ impl Report {
     pub fn new(cpus: &[(RunFacts, Counts)], exit: Exit, state_hash: u64, host_seconds: f64) -> Self {
         let mut facts = RunFacts::default();
         let mut counts = Counts::default();
-        for (cpu, counted) in cpus {
+        let cpus: Vec<(RunFacts, Counts)> =
+            cpus.iter().map(|(facts, counted)| (*facts, counted.clone().settled(facts.insns_by_el))).collect();
+        for (cpu, counted) in &cpus {
             facts.insns += cpu.insns;
             facts.idle_ticks += cpu.idle_ticks;
             facts.ticks = facts.ticks.max(cpu.ticks);
@@ -196,9 +223,10 @@ impl Report {
         #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
         let rate = total.insns as f64 / self.host_seconds.max(1e-9) / 1e6;
         line("host seconds", format!("{:.3} ({rate:.0} million instructions a second)", self.host_seconds));
-        line("exceptions", listed(&counts.exceptions_by_class));
-        line("system register traps", listed(&counts.sysreg_traps));
-        line("interrupts", format!("{} IRQ, {} FIQ, {} SError", counts.irqs, counts.fiqs, counts.serrors));
+        let exceptions = &counts.exceptions;
+        line("exceptions", listed(&exceptions.exceptions_by_class));
+        line("system register traps", listed(&exceptions.sysreg_traps));
+        line("interrupts", format!("{} IRQ, {} FIQ, {} SError", exceptions.irqs, exceptions.fiqs, exceptions.serrors));
         let walks = |f: fn(&Walks) -> u64| counts.walks.values().map(f).sum::<u64>();
         line(
             "walks",
@@ -214,6 +242,7 @@ impl Report {
         line("barriers", listed(&counts.barriers));
         line("exclusives failed", grouped(counts.exclusives_failed));
         line("sleeps", grouped(counts.sleeps));
+        counts.worlds.summarise(&mut line);
         line("state hash", self.state_hash.clone());
         text
     }
@@ -295,6 +324,8 @@ mod tests {
         assert_eq!(value["tlb_invalidations"]["VMALLE1IS"]["removed"], 3);
         assert_eq!(value["walks"]["read"]["descriptors"], 4);
         assert_eq!(value["state_hash"], "0000000000000abc");
+        // EL2 was not used.
+        assert!(value.get("worlds").is_none());
         assert_eq!((&value["exit"]["status"], &value["host_seconds"]), (&0.into(), &1.5.into()));
     }
 

@@ -3,6 +3,7 @@
 
 mod instruction;
 mod traps;
+mod worlds;
 
 use arch::El;
 use arch::feature::Feature;
