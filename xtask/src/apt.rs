@@ -24,6 +24,8 @@ pub struct Package {
     pub version: String,
     /// Names of the packages it depends on at exactly one version (`name (= version)`).
     pub exact_depends: Vec<String>,
+    /// Names of the packages it depends on at any version; of alternatives the first.
+    pub depends: Vec<String>,
 }
 
 /// One suite of the mirror, with its own lists and cache.
@@ -168,15 +170,20 @@ fn newer_keyring(mirror: &Mirror, state: &Path) -> Result<PathBuf> {
 fn parse_package(show: &str) -> Option<Package> {
     let first = show.split("\n\n").next()?;
     let field = |name: &str| first.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim);
-    let exact_depends = field("Depends")
-        .unwrap_or_default()
-        .split(',')
+    let clauses = || field("Depends").unwrap_or_default().split(',');
+    let exact_depends = clauses()
         .filter_map(|clause| {
             let (name, version) = clause.trim().split_once(' ')?;
             version.starts_with("(= ").then(|| name.to_owned())
         })
         .collect();
-    Some(Package { name: field("Package")?.to_owned(), version: field("Version")?.to_owned(), exact_depends })
+    let depends = clauses().filter_map(|clause| clause.split([' ', '|', ':']).find(|word| !word.is_empty()));
+    Some(Package {
+        name: field("Package")?.to_owned(),
+        version: field("Version")?.to_owned(),
+        exact_depends,
+        depends: depends.map(str::to_owned).collect(),
+    })
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
@@ -205,5 +212,6 @@ mod tests {
         assert_eq!(package.name, "linux-image-arm64");
         assert_eq!(package.version, "7.3.4-1~bpo13+1");
         assert_eq!(package.exact_depends, ["linux-base-arm64"]);
+        assert_eq!(package.depends, ["linux-base-arm64", "kmod", "linux-base", "dracut"]);
     }
 }

@@ -31,6 +31,15 @@ impl Machine {
     }
 }
 
+/// The level that the kernel starts at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// No hypervisor can run.
+    El1,
+    /// With FEAT_VHE and FEAT_E2H0, so that a kernel may choose between VHE and not.
+    El2,
+}
+
 /// Whether the guest's console also goes to ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Echo {
@@ -68,8 +77,12 @@ pub struct Boot {
     pub cpus: u32,
     /// A preset that both machines know; `None`: each one's own default.
     pub cpu: Option<&'static str>,
-    /// `--feature` settings, for Vambrace alone.
-    pub features: &'static [&'static str],
+    /// Where the kernel starts.
+    pub level: Level,
+    /// RAM, MiB.
+    pub memory: u32,
+    /// Further words for Vambrace alone.
+    pub words: Vec<String>,
     /// A virtio disk.
     pub disk: Option<Disk>,
     /// Where Vambrace writes its statistics: `-` or a file.
@@ -79,9 +92,6 @@ pub struct Boot {
     /// The run is killed after this.
     pub limit: Duration,
 }
-
-/// Guest RAM of every run, MiB.
-const MEMORY_MIB: u32 = 1024;
 
 impl Boot {
     /// Boots `kernel` with further words on its command line. A panic of the guest resets it at
@@ -93,7 +103,9 @@ impl Boot {
             append: format!("console=ttyAMA0 panic=-1 {words}").trim_end().to_owned(),
             cpus: 1,
             cpu: None,
-            features: &[],
+            level: Level::El1,
+            memory: 1024,
+            words: Vec::new(),
             disk: None,
             stats: None,
             max_insns: None,
@@ -118,13 +130,14 @@ impl Boot {
         let mut command = Command::new(vambrace_binary());
         command.arg("run").arg("--kernel").arg(&self.kernel).arg("--initrd").arg(&self.initrd);
         command.args(["--append", &self.append, "--cpus", &self.cpus.to_string()]);
-        command.args(["--memory", &format!("{MEMORY_MIB}M")]);
+        command.args(["--memory", &format!("{}M", self.memory)]);
         if let Some(cpu) = self.cpu {
             command.args(["--cpu", cpu]);
         }
-        for feature in self.features {
-            command.args(["--feature", feature]);
+        if self.level == Level::El2 {
+            command.args(["--feature", "el2=on", "--feature", "vhe=on", "--feature", "e2h0=on"]);
         }
+        command.args(&self.words);
         if let Some(disk) = &self.disk {
             let mut value = disk.path.clone().into_os_string();
             if disk.access == Access::ReadOnly {
@@ -143,9 +156,19 @@ impl Boot {
 
     fn qemu(&self) -> Command {
         let mut command = Command::new("qemu-system-aarch64");
-        command.args(["-M", "virt,gic-version=3", "-cpu", self.cpu.unwrap_or("cortex-a57")]);
+        let board = match self.level {
+            Level::El1 => "virt,gic-version=3",
+            Level::El2 => "virt,gic-version=3,virtualization=on",
+        };
+        let cpu = match self.cpu {
+            None => "cortex-a57",
+            // QARMA5 makes QEMU four times slower, and its fixed algorithm is as good for what is measured.
+            Some("max") => "max,pauth-impdef=on",
+            Some(cpu) => cpu,
+        };
+        command.args(["-M", board, "-cpu", cpu]);
         command.args(["-accel", "tcg,thread=single", "-nographic", "-nic", "none", "-no-reboot"]);
-        command.args(["-m", &MEMORY_MIB.to_string(), "-smp", &self.cpus.to_string()]);
+        command.args(["-m", &self.memory.to_string(), "-smp", &self.cpus.to_string()]);
         command.arg("-kernel").arg(&self.kernel).arg("-initrd").arg(&self.initrd);
         command.args(["-append", &self.append]);
         if let Some(disk) = &self.disk {
@@ -245,6 +268,16 @@ impl Outcome {
     /// All console lines that begin so.
     pub fn lines_from<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a str> {
         self.lines.iter().map(|(_, line)| line.as_str()).filter(move |line| line.starts_with(prefix))
+    }
+
+    /// The first console line that has this somewhere.
+    pub fn line_with<'a>(&'a self, part: &'a str) -> Option<&'a str> {
+        self.lines_with(part).next()
+    }
+
+    /// All console lines that have this somewhere.
+    pub fn lines_with<'a>(&'a self, part: &'a str) -> impl Iterator<Item = &'a str> {
+        self.lines.iter().map(|(_, line)| line.as_str()).filter(move |line| line.contains(part))
     }
 
     /// The console lines behind the first one that is exactly this.

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::boot::{self, Boot, Echo, Machine};
 use crate::guests::{Guests, Kernel};
+use crate::nested::{Mode, Nested, Work};
 use crate::{setup, shell};
 
 /// Arguments of `cargo xtask demo`.
@@ -20,11 +21,26 @@ pub struct Args {
     /// Number of CPUs.
     #[arg(long, default_value_t = 1)]
     cpus: u32,
+    /// The kernel starts at EL2 and runs a Linux guest of its own with KVM: what is asked for happens there.
+    #[arg(long)]
+    nested: bool,
+    /// The inner guest's kernel: one of those, or 6.12-pseudo-nmi.
+    #[arg(long, default_value = "6.1", requires = "nested")]
+    inner_kernel: Kernel,
+    /// CPUs of the inner guest.
+    #[arg(long, default_value_t = 1, requires = "nested")]
+    inner_cpus: u32,
+    /// How KVM uses EL2.
+    #[arg(long, value_enum, default_value = "vhe", requires = "nested")]
+    kvm_mode: Mode,
 }
 
 /// Runs the task.
 pub fn run(args: &Args) -> Result<()> {
     setup::ensure(&[setup::Part::Guests])?;
+    if args.nested {
+        return nested(args);
+    }
     let guests = Guests::prepare(&[args.kernel])?;
     boot::build_vambrace()?;
     let words = if args.batch { "vambrace.batch=demo" } else { "" };
@@ -32,6 +48,22 @@ pub fn run(args: &Args) -> Result<()> {
     boot.cpus = args.cpus;
     boot.stats = Some("-".into());
     if args.batch { batch(&boot) } else { interactive(&boot) }
+}
+
+fn nested(args: &Args) -> Result<()> {
+    let nested = Nested {
+        kernel: args.kernel,
+        inner_kernel: args.inner_kernel,
+        cpus: args.cpus,
+        inner_cpus: args.inner_cpus,
+        mode: args.kvm_mode,
+        ..Nested::new(if args.batch { Work::Check } else { Work::Shell })
+    };
+    let guests = Guests::prepare(&nested.kernels())?;
+    boot::build_vambrace()?;
+    let mut boot = nested.boot(&guests, "demo-nested")?;
+    boot.stats = Some("-".into());
+    if args.batch { nested.expect(&boot.run(Machine::Vambrace, Echo::On)?) } else { interactive(&boot) }
 }
 
 fn batch(boot: &Boot) -> Result<()> {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::boot::{self, Boot, Echo, Machine};
+use crate::boot::{self, Boot, Echo, Level, Machine};
 use crate::guests::{File, Guests, Kernel};
 use crate::shell;
 
@@ -30,7 +30,7 @@ pub fn check(guests: &Guests, kernel: Kernel, mode: &str) -> Result<()> {
     let initrd = guests.initrd_with("kvm", &files)?;
     let mut boot = Boot::new(guests, kernel, &format!("kvm-arm.mode={mode} vambrace.batch=kvm")).with_initrd(&initrd);
     boot.cpu = Some("neoverse-n1");
-    boot.features = &["el2=on", "vhe=on"];
+    boot.level = Level::El2;
     let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
     outcome.expect_status(0)?;
     outcome.expect_line("vambrace-batch: kvm: status 0")?;

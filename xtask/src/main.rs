@@ -13,11 +13,13 @@ mod layers;
 mod levels;
 mod licences;
 mod metadata;
+mod nested;
 mod oracle;
 mod setup;
 mod shell;
 mod tags;
 mod test;
+mod twice;
 
 use std::process::ExitCode;
 
@@ -43,6 +45,8 @@ enum Task {
     Test,
     /// Boot every kernel on several numbers of CPUs.
     Boots(boots::Args),
+    /// A Linux guest of Linux's KVM, on several hosts and in several ways.
+    Nested(nested::Args),
     /// Measure Vambrace beside QEMU.
     Bench(bench::Args),
     /// Compare the PE with independent implementations.
@@ -72,6 +76,7 @@ fn run(task: Task) -> Result<()> {
         Task::Demo(args) => demo::run(&args),
         Task::Test => test::run(),
         Task::Boots(args) => boots::run(&args),
+        Task::Nested(args) => nested::run(&args),
         Task::Bench(args) => bench::run(&args),
         Task::Oracle(args) => oracle::run(&args),
         Task::Layers => layers::run(),

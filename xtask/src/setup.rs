@@ -17,12 +17,14 @@ pub enum Part {
     QemuSystem,
     /// QEMU as judge of single programs.
     QemuUser,
+    /// Building a kernel from its source.
+    KernelBuild,
     /// LLVM's assembler and disassembler as judge of encodings.
     Llvm,
 }
 
 impl Part {
-    const ALL: [Self; 5] = [Self::Guests, Self::Cross, Self::QemuSystem, Self::QemuUser, Self::Llvm];
+    const ALL: [Self; 6] = [Self::Guests, Self::Cross, Self::QemuSystem, Self::QemuUser, Self::KernelBuild, Self::Llvm];
 
     /// Programs, and files by their absolute paths, each with the Debian package that has it.
     const fn programs(self) -> &'static [(&'static str, &'static str)] {
@@ -36,6 +38,15 @@ impl Part {
             ],
             Self::QemuSystem => &[("qemu-system-aarch64", "qemu-system-arm")],
             Self::QemuUser => &[("qemu-aarch64", "qemu-user")],
+            Self::KernelBuild => &[
+                ("make", "make"),
+                ("gcc", "gcc"),
+                ("flex", "flex"),
+                ("bison", "bison"),
+                ("bc", "bc"),
+                ("/usr/include/libelf.h", "libelf-dev"),
+                ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
+            ],
             Self::Llvm => &[("llvm-mc", "llvm"), ("llvm-objdump-19", "llvm-19")],
         }
     }

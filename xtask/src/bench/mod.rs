@@ -4,6 +4,7 @@
 //! alternate, so that a slow spell of the host hits both; tables show medians.
 
 mod boot;
+mod nested;
 mod programs;
 
 use anyhow::{Context, Result, bail};
@@ -21,6 +22,8 @@ enum Bench {
     Int,
     /// getpid(2), with and without KPTI.
     Getpid,
+    /// 6.1 at EL2 with a 6.1 guest of its KVM, to the guest's shell.
+    Nested,
 }
 
 /// Arguments of `cargo xtask bench`.
@@ -46,7 +49,7 @@ pub fn run(args: &Args) -> Result<()> {
         bail!("--runs 0 measures nothing");
     }
     setup::ensure(&[Part::Guests, Part::QemuSystem])?;
-    if args.benches.iter().any(|bench| *bench != Bench::Boot) {
+    if args.benches.iter().any(|bench| matches!(bench, Bench::Int | Bench::Getpid)) {
         setup::ensure(&[Part::Cross])?;
     }
     let guests = Guests::prepare(&[KERNEL])?;
@@ -57,6 +60,7 @@ pub fn run(args: &Args) -> Result<()> {
             Bench::Boot => boot::measure(&lab)?,
             Bench::Int => programs::integer(&lab)?,
             Bench::Getpid => programs::getpid(&lab)?,
+            Bench::Nested => nested::measure(&lab)?,
         };
         report.print(args.runs);
     }
@@ -78,18 +82,30 @@ impl Lab<'_> {
     /// Runs of every one of `boots` in turn, on both machines, as often as asked: so that a machine that gets slower gets
     /// slower for all. `value` takes the figure from a run that ended well.
     fn alternate(&self, boots: &[Boot], value: impl Fn(&Outcome) -> Result<f64>) -> Result<Vec<Pair>> {
-        let mut pairs: Vec<Pair> = boots.iter().map(|_| Pair::default()).collect();
+        let figures = self.alternate_figures(boots, |outcome| Ok([value(outcome)?]))?;
+        Ok(figures.into_iter().map(|[pair]| pair).collect())
+    }
+
+    /// The same for several figures of each run.
+    fn alternate_figures<const N: usize>(
+        &self,
+        boots: &[Boot],
+        values: impl Fn(&Outcome) -> Result<[f64; N]>,
+    ) -> Result<Vec<[Pair; N]>> {
+        let mut pairs: Vec<[Pair; N]> = boots.iter().map(|_| std::array::from_fn(|_| Pair::default())).collect();
         for _ in 0..self.runs {
-            for (boot, pair) in boots.iter().zip(&mut pairs) {
+            for (boot, pairs) in boots.iter().zip(&mut pairs) {
                 for machine in [Machine::Vambrace, Machine::Qemu] {
                     let outcome = boot.run(machine, Echo::Off)?;
                     let taken = outcome
                         .expect_status(0)
-                        .and_then(|()| value(&outcome))
+                        .and_then(|()| values(&outcome))
                         .with_context(|| format!("a run on {} went wrong", machine.name()))?;
-                    match machine {
-                        Machine::Vambrace => pair.ours.push(taken),
-                        Machine::Qemu => pair.qemus.push(taken),
+                    for (pair, taken) in pairs.iter_mut().zip(taken) {
+                        match machine {
+                            Machine::Vambrace => pair.ours.push(taken),
+                            Machine::Qemu => pair.qemus.push(taken),
+                        }
                     }
                 }
             }

@@ -1,5 +1,6 @@
 //! The initramfs of the guests: busybox, `/init`, batch scripts, the kernel's virtio modules.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use anyhow::Result;
@@ -27,9 +28,9 @@ const APPLETS: &str = "[ ash awk basename cat chmod chown cmp cp cttyhack cut da
     uname uniq uptime usleep vi watch wc which xargs xxd yes";
 
 /// A file to put into the archive.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct File {
-    /// Path without a leading slash; its directory must be one of [`DIRECTORIES`].
+    /// Path without a leading slash, at most one directory deep.
     pub path: String,
     /// Permission bits.
     pub permissions: u32,
@@ -37,12 +38,17 @@ pub struct File {
     pub contents: Vec<u8>,
 }
 
+/// Those that are always there.
 const DIRECTORIES: [&str; 8] = ["batch", "bench", "bin", "dev", "modules", "proc", "sys", "tmp"];
 
 /// The archive, not compressed. The same inputs give the same bytes.
 pub fn archive(busybox: &[u8], extra: &[File]) -> Vec<u8> {
     let mut archive = Archive::default();
     for directory in DIRECTORIES {
+        archive.directory(directory);
+    }
+    let of_extra: BTreeSet<&str> = extra.iter().filter_map(|file| Some(file.path.split_once('/')?.0)).collect();
+    for directory in of_extra.iter().filter(|directory| !DIRECTORIES.contains(directory)) {
         archive.directory(directory);
     }
     // The kernel opens /dev/console for PID 1 before anyone can mount devtmpfs.
@@ -75,12 +81,14 @@ mod tests {
 
     #[test]
     fn every_path_has_its_directory() {
-        let extra = [File { path: "modules/x.ko".into(), permissions: 0o644, contents: vec![1] }];
+        let file = |path: &str| File { path: path.into(), permissions: 0o644, contents: vec![1] };
+        let extra = [file("modules/x.ko"), file("lib/x"), file("lib/y")];
         let bytes = archive(b"busybox", &extra);
         let text = String::from_utf8_lossy(&bytes);
         for wanted in ["init\0", "bin/sh\0", "batch/demo.sh\0", "modules/x.ko\0", "dev/console\0"] {
             assert!(text.contains(wanted), "{wanted:?}");
         }
+        assert_eq!(text.matches("lib\0").count(), 1);
     }
 
     #[test]

@@ -1,20 +1,24 @@
 //! `cargo xtask guests`: real kernels and busybox from Debian, and initramfs images from them.
 //!
 //! Everything lands below `.vambrace/` (never committed): `guests/KERNEL/{Image,version,config,
-//! modules/*.ko,initrd.gz}`, `guests/busybox`, and the package client's private state in `apt/`.
+//! modules/*.ko,initrd.gz}`, `guests/busybox`, `guests/programs/NAME/{bin,lib}`, and the package client's private state in `apt/`.
 
+mod elf;
+mod fetch;
 mod initramfs;
+mod programs;
+mod pseudo_nmi;
 
-use std::cell::OnceCell;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
-use crate::apt::{MIRROR_VARIABLE, Mirror, Package, Repository};
 use crate::{image, shell};
+use fetch::{Fetcher, exact_closure, files_below, names};
 pub use initramfs::File;
+pub use programs::VMM;
 
 /// Where the guests are, if not below the workspace: one directory for several checkouts.
 pub const GUESTS_VARIABLE: &str = "VAMBRACE_GUESTS";
@@ -30,10 +34,12 @@ pub enum Kernel {
     V6_12,
     /// The newest that the mirror has.
     Newest,
+    /// Debian's source of 6.12, built here for what its kernels are built without.
+    PseudoNmi,
 }
 
 impl Kernel {
-    /// All of them, oldest first.
+    /// All of Debian's own, oldest first.
     pub const ALL: [Self; 4] = [Self::V5_10, Self::V6_1, Self::V6_12, Self::Newest];
 
     /// The name on the command line and of the directory.
@@ -43,6 +49,7 @@ impl Kernel {
             Self::V6_1 => "6.1",
             Self::V6_12 => "6.12",
             Self::Newest => "newest",
+            Self::PseudoNmi => "6.12-pseudo-nmi",
         }
     }
 
@@ -51,7 +58,7 @@ impl Kernel {
         match self {
             Self::V5_10 => &["bullseye", "bullseye-security"],
             Self::V6_1 => &["bookworm", "bookworm-security"],
-            Self::V6_12 => &["trixie", "trixie-security"],
+            Self::V6_12 | Self::PseudoNmi => &["trixie", "trixie-security"],
             Self::Newest => &["trixie-backports", "forky", "sid"],
         }
     }
@@ -72,9 +79,9 @@ impl std::str::FromStr for Kernel {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|kernel| kernel.name() == name).ok_or_else(|| {
+        Self::ALL.into_iter().chain([Self::PseudoNmi]).find(|kernel| kernel.name() == name).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            format!("unknown kernel `{name}`; there are {names}")
+            format!("unknown kernel `{name}`; there are {names}, {}", Self::PseudoNmi)
         })
     }
 }
@@ -88,11 +95,18 @@ pub struct Args {
     /// Only this kernel: 5.10, 6.1, 6.12 or newest. May be given several times.
     #[arg(long)]
     kernel: Vec<Kernel>,
+    /// Only 6.12 with pseudo-NMI, built from Debian's source: minutes.
+    #[arg(long, conflicts_with_all = ["all", "kernel"])]
+    pseudo_nmi: bool,
 }
 
 /// Runs the task.
 pub fn run(args: &Args) -> Result<()> {
-    let kernels = if args.all || args.kernel.is_empty() { Kernel::ALL.to_vec() } else { args.kernel.clone() };
+    let kernels = match args {
+        Args { pseudo_nmi: true, .. } => vec![Kernel::PseudoNmi],
+        Args { all: false, kernel, .. } if !kernel.is_empty() => kernel.clone(),
+        _ => Kernel::ALL.to_vec(),
+    };
     let guests = Guests::prepare(&kernels)?;
     for kernel in kernels {
         let version = fs::read_to_string(guests.kernel_dir(kernel).join("version"))?;
@@ -113,13 +127,17 @@ impl Guests {
     pub fn prepare(kernels: &[Kernel]) -> Result<Self> {
         let dir = directory();
         fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
-        let lock = fs::File::create(dir.join("lock"))?;
-        lock.lock().context("cannot lock the directory of guests")?;
         let guests = Self { dir };
-        let fetcher = Fetcher { work: guests.dir.join("work"), mirror: OnceCell::new() };
+        if kernels.contains(&Kernel::PseudoNmi) {
+            pseudo_nmi::ensure(&guests.kernel_dir(Kernel::PseudoNmi))?;
+        }
+        let _lock = guests.lock()?;
+        let fetcher = Fetcher::new(guests.dir.join("work"));
         guests.ensure_busybox(&fetcher)?;
         for &kernel in kernels {
-            guests.ensure_kernel(&fetcher, kernel)?;
+            if kernel != Kernel::PseudoNmi {
+                guests.ensure_kernel(&fetcher, kernel)?;
+            }
             guests.ensure_initrd(kernel)?;
         }
         if fetcher.work.exists() {
@@ -144,6 +162,20 @@ impl Guests {
         let busybox = fs::read(self.dir.join("busybox"))?;
         write_initrd(&path, &busybox, extra)?;
         Ok(path)
+    }
+
+    /// The same, not compressed, at `path`: the guest need not unpack it. Modules are those of `kernel`.
+    pub fn plain_initrd(&self, path: &Path, kernel: Option<Kernel>, extra: &[File]) -> Result<()> {
+        let mut files = kernel.map_or_else(|| Ok(Vec::new()), |kernel| self.modules(kernel))?;
+        files.extend_from_slice(extra);
+        replace(path, &initramfs::archive(&fs::read(self.dir.join("busybox"))?, &files))
+    }
+
+    /// Until it is dropped, no other task changes the directory.
+    fn lock(&self) -> Result<fs::File> {
+        let lock = fs::File::create(self.dir.join("lock"))?;
+        lock.lock().context("cannot lock the directory of guests")?;
+        Ok(lock)
     }
 
     /// Where all of them are.
@@ -217,19 +249,22 @@ impl Guests {
         Ok(())
     }
 
-    fn ensure_initrd(&self, kernel: Kernel) -> Result<()> {
+    fn modules(&self, kernel: Kernel) -> Result<Vec<File>> {
         let mut modules: Vec<PathBuf> = fs::read_dir(self.kernel_dir(kernel).join("modules"))?
             .map(|entry| Ok(entry?.path()))
             .collect::<Result<_>>()?;
         modules.sort();
-        let extra = modules
+        modules
             .iter()
             .map(|path| {
                 Ok(File { path: format!("modules/{}", name_of(path)), permissions: 0o644, contents: fs::read(path)? })
             })
-            .collect::<Result<Vec<File>>>()?;
+            .collect()
+    }
+
+    fn ensure_initrd(&self, kernel: Kernel) -> Result<()> {
         let busybox = fs::read(self.dir.join("busybox"))?;
-        write_initrd(&self.initrd(kernel), &busybox, &extra)
+        write_initrd(&self.initrd(kernel), &busybox, &self.modules(kernel)?)
     }
 }
 
@@ -240,118 +275,6 @@ fn directory() -> PathBuf {
     std::env::var_os(GUESTS_VARIABLE)
         .filter(|dir| !dir.is_empty())
         .map_or_else(|| shell::workspace_root().join(".vambrace/guests"), PathBuf::from)
-}
-
-/// The package client, started only when something is missing.
-struct Fetcher {
-    /// Scratch space, removed at the end.
-    work: PathBuf,
-    mirror: OnceCell<Mirror>,
-}
-
-struct Found {
-    repository: Repository,
-    package: Package,
-}
-
-impl Fetcher {
-    /// `package` in the first of `suites` that has it, or the highest version in all of them.
-    fn find(&self, package: &str, suites: &[&str], is_highest_wanted: bool) -> Result<Found> {
-        if self.mirror.get().is_none() {
-            let _ = self.mirror.set(Mirror::of_system()?);
-        }
-        let mirror = self.mirror.get().context("no mirror")?;
-        let state = shell::workspace_root().join(".vambrace/apt");
-        let mut best: Option<Found> = None;
-        let mut misses = Vec::new();
-        for suite in suites {
-            eprintln!("guests: looking for {package} in {suite}");
-            let repository = match Repository::open(mirror, suite, &state) {
-                Ok(repository) => repository,
-                Err(error) => {
-                    eprintln!("guests: {suite} cannot be used, going on without it: {}", reason(&error));
-                    misses.push(format!("{error:#}"));
-                    continue;
-                }
-            };
-            let Some(package) = repository.find(package)? else {
-                misses.push(format!("{suite} has no {package}"));
-                continue;
-            };
-            let found = Found { repository, package };
-            if !is_highest_wanted {
-                return Ok(found);
-            }
-            let is_higher = match &best {
-                Some(best) => is_version_greater(&found.package.version, &best.package.version)?,
-                None => true,
-            };
-            if is_higher {
-                best = Some(found);
-            }
-        }
-        match best {
-            Some(found) => Ok(found),
-            None => bail!(
-                "{package} is in none of {}; check the network and the system's apt sources, or \
-                 set {MIRROR_VARIABLE} to another Debian mirror, or {GUESTS_VARIABLE} to a \
-                 directory that has the guests already:\n{}",
-                suites.join(", "),
-                misses.join("\n")
-            ),
-        }
-    }
-
-    /// All files of `packages` in one tree.
-    fn unpack(&self, repository: &Repository, packages: &[Package]) -> Result<PathBuf> {
-        let tree = self.work.join("tree");
-        if tree.exists() {
-            fs::remove_dir_all(&tree)?;
-        }
-        for package in packages {
-            eprintln!("guests: fetching {} {}", package.name, package.version);
-            repository.unpack(package, &tree)?;
-        }
-        Ok(tree)
-    }
-}
-
-/// The line of apt's complaint that names the reason.
-fn reason(error: &anyhow::Error) -> String {
-    let text = format!("{error:#}");
-    let line = text.lines().find(|line| line.starts_with("E: ")).unwrap_or(&text);
-    line.to_owned()
-}
-
-fn is_version_greater(left: &str, right: &str) -> Result<bool> {
-    let status = std::process::Command::new("dpkg")
-        .args(["--compare-versions", left, "gt", right])
-        .status()
-        .context("cannot start dpkg")?;
-    Ok(status.success())
-}
-
-/// The packages of `linux-...` that `linux-image-arm64` pins to its version, itself left out: the
-/// kernel's files are in one package up to 6.12, and spread over several from 7 on.
-fn exact_closure(found: &Found) -> Result<Vec<Package>> {
-    let mut done: Vec<Package> = Vec::new();
-    let mut open = found.package.exact_depends.clone();
-    while let Some(name) = open.pop() {
-        if !name.starts_with("linux-") || done.iter().any(|package| package.name == name) {
-            continue;
-        }
-        let package =
-            found.repository.find(&name)?.with_context(|| format!("{} has no {name}", found.repository.suite()))?;
-        open.extend(package.exact_depends.iter().cloned());
-        done.push(package);
-    }
-    done.sort_by(|left, right| left.name.cmp(&right.name));
-    Ok(done)
-}
-
-fn names(packages: &[Package]) -> String {
-    let each: Vec<String> = packages.iter().map(|package| format!("{} {}", package.name, package.version)).collect();
-    each.join(" + ")
 }
 
 fn name_of(path: &Path) -> &str {
@@ -372,25 +295,6 @@ fn release_of(files: &[PathBuf]) -> Option<String> {
         let release = parts.next()?;
         parts.any(|part| part == "kernel").then(|| release.into_owned())
     })
-}
-
-/// All regular files, sorted.
-fn files_below(dir: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    let mut open = vec![dir.to_path_buf()];
-    while let Some(dir) = open.pop() {
-        for entry in fs::read_dir(&dir)? {
-            let entry = entry?;
-            let kind = entry.file_type()?;
-            if kind.is_dir() {
-                open.push(entry.path());
-            } else if kind.is_file() {
-                files.push(entry.path());
-            }
-        }
-    }
-    files.sort();
-    Ok(files)
 }
 
 /// Writes only when the contents differ from the last time, which a stamp beside it tells.
@@ -428,6 +332,7 @@ mod tests {
             assert_eq!(kernel.name().parse::<Kernel>(), Ok(kernel));
         }
         assert!("6.2".parse::<Kernel>().unwrap_err().contains("5.10, 6.1, 6.12, newest"));
+        assert_eq!("6.12-pseudo-nmi".parse::<Kernel>(), Ok(Kernel::PseudoNmi));
     }
 
     #[test]

@@ -1,0 +1,254 @@
+//! A Linux guest of Linux's KVM: the host's initramfs has a VMM of Debian's, and for it a kernel, an initramfs and a disk.
+
+mod commands;
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::boot::{self, Boot, Level, Outcome};
+use crate::guests::{File, Guests, Kernel, VMM};
+pub use commands::{Args, run};
+
+/// How the host's KVM uses EL2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Mode {
+    /// The host kernel is at EL2.
+    Vhe,
+    /// The host kernel is at EL1, a small part of KVM at EL2.
+    Nvhe,
+    /// The same, and the part at EL2 does not trust the host (pKVM).
+    Protected,
+}
+
+impl Mode {
+    /// As `kvm-arm.mode=` has it; VHE is what the kernel chooses without.
+    const fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Vhe => None,
+            Self::Nvhe => Some("kvm-arm.mode=nvhe"),
+            Self::Protected => Some("kvm-arm.mode=protected"),
+        }
+    }
+
+    /// For tables.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Vhe => "vhe",
+            Self::Nvhe => "nvhe",
+            Self::Protected => "protected",
+        }
+    }
+
+    /// What the host's log says of it.
+    const fn log(self) -> &'static str {
+        match self {
+            Self::Vhe => "VHE mode initialized successfully",
+            Self::Nvhe => "Hyp mode initialized successfully",
+            Self::Protected => "Protected nVHE mode initialized successfully",
+        }
+    }
+}
+
+/// What the inner guest does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// The script that tells of system, time and disk.
+    Check,
+    /// A shell on the console.
+    Shell,
+}
+
+/// A host and its guest.
+#[derive(Debug, Clone)]
+pub struct Nested {
+    /// The host's kernel.
+    pub kernel: Kernel,
+    /// The inner guest's.
+    pub inner_kernel: Kernel,
+    /// CPUs of the host.
+    pub cpus: u32,
+    /// CPUs of the inner guest.
+    pub inner_cpus: u32,
+    /// How the host uses EL2.
+    pub mode: Mode,
+    /// What the inner guest does.
+    pub work: Work,
+    /// Further words on the host kernel's command line.
+    pub host_words: Vec<&'static str>,
+    /// Further words on the inner kernel's command line.
+    pub inner_words: Vec<&'static str>,
+}
+
+const OUTER: &str = include_str!("../../initramfs/nested/outer.sh");
+const INNER: &str = include_str!("../../initramfs/nested/inner.sh");
+
+/// Sectors of the inner guest's disk, each a line of text that says which it is.
+const SECTORS: u32 = 2048;
+
+impl Nested {
+    /// 6.1 in 6.1, one CPU each, VHE.
+    pub const fn new(work: Work) -> Self {
+        Self {
+            kernel: Kernel::V6_1,
+            inner_kernel: Kernel::V6_1,
+            cpus: 1,
+            inner_cpus: 1,
+            mode: Mode::Vhe,
+            work,
+            host_words: Vec::new(),
+            inner_words: Vec::new(),
+        }
+    }
+
+    /// The kernels that it needs.
+    pub fn kernels(&self) -> [Kernel; 2] {
+        [self.kernel, self.inner_kernel]
+    }
+
+    /// Writes the initramfs below the target directory. Runs with the same `name` overwrite each other's.
+    pub fn boot(&self, guests: &Guests, name: &str) -> Result<Boot> {
+        let initrd = boot::scratch(&format!("{name}.cpio"))?;
+        guests.plain_initrd(&initrd, None, &self.outer_files(guests, name)?)?;
+        let mut words = vec!["vambrace.batch=nested"];
+        words.extend(self.mode.word());
+        words.extend(&self.host_words);
+        let mut boot = Boot::new(guests, self.kernel, &words.join(" ")).with_initrd(&initrd);
+        boot.cpu = Some("max");
+        boot.level = Level::El2;
+        boot.cpus = self.cpus;
+        boot.limit = std::time::Duration::from_secs(1800);
+        Ok(boot)
+    }
+
+    fn outer_files(&self, guests: &Guests, name: &str) -> Result<Vec<File>> {
+        let file = |path: &str, contents: Vec<u8>| File { path: path.to_owned(), permissions: 0o755, contents };
+        let input = if self.work == Work::Shell { "/dev/console" } else { "/dev/null" };
+        let settings = format!("cpus={}\nappend=\"{}\"\ninput={input}\n", self.inner_cpus, self.inner_append());
+        let mut files = guests.program(&VMM)?;
+        files.push(file("batch/nested.sh", OUTER.as_bytes().to_vec()));
+        files.push(file("nested/settings", settings.into_bytes()));
+        files.push(file("nested/Image", fs::read(guests.image(self.inner_kernel))?));
+        files.push(file("nested/initrd", self.inner_initrd(guests, name)?));
+        files.push(file("nested/disk", disk()));
+        Ok(files)
+    }
+
+    fn inner_append(&self) -> String {
+        let mut words = vec!["console=ttyAMA0 panic=-1".to_owned()];
+        match self.work {
+            Work::Check => words.push("vambrace.batch=inner".to_owned()),
+            Work::Shell => {}
+        }
+        words.extend(self.inner_words.iter().map(|word| (*word).to_owned()));
+        words.join(" ")
+    }
+
+    fn inner_initrd(&self, guests: &Guests, name: &str) -> Result<Vec<u8>> {
+        let script = |path: &str, text: &str| File {
+            path: path.to_owned(),
+            permissions: 0o755,
+            contents: text.as_bytes().to_vec(),
+        };
+        let files = [script("batch/inner.sh", INNER)];
+        let path = boot::scratch(&format!("{name}-inner.cpio"))?;
+        guests.plain_initrd(&path, Some(self.inner_kernel), &files)?;
+        fs::read(&path).with_context(|| format!("cannot read {}", path.display()))
+    }
+
+    /// Both guests did what they should: an error says what is missing.
+    pub fn expect(&self, outcome: &Outcome) -> Result<()> {
+        outcome.expect_status(0)?;
+        let missing = |what: &str| format!("{what}\n{}", outcome.report());
+        let log = outcome.line_with(self.mode.log());
+        ensure!(log.is_some(), missing(&format!("the host's log does not say \"{}\"", self.mode.log())));
+        outcome.expect_line("vambrace-batch: nested: status 0")?;
+        // Both say so.
+        let downs = outcome.lines_with("reboot: Power down").count();
+        ensure!(downs == 2, missing(&format!("{downs} of 2 kernels powered down")));
+        match self.work {
+            Work::Shell => Ok(()),
+            Work::Check => self.expect_check(outcome),
+        }
+    }
+
+    fn expect_check(&self, outcome: &Outcome) -> Result<()> {
+        let missing = |what: &str| format!("{what}\n{}", outcome.report());
+        outcome.expect_line("vambrace-batch: inner: status 0")?;
+        for place in ["outer", "inner"] {
+            let line = outcome.line_from(&format!("{place}: Linux "));
+            ensure!(line.is_some(), missing(&format!("{place} did not print its `uname -a`")));
+        }
+        outcome.expect_line(&format!("inner: nproc {}", self.inner_cpus))?;
+        let slept = passed(outcome, "inner: uptime ")?;
+        let outside = passed(outcome, "outer: uptime ")?;
+        ensure!((0.99..1.5).contains(&slept), missing(&format!("`sleep 1` took {slept} s of the inner guest's time")));
+        ensure!(
+            outside > slept,
+            missing(&format!("the guest slept {slept} s and ran {outside} s on the host's clock"))
+        );
+        outcome.expect_line(&format!("inner: disk of {SECTORS} lines ends: sector {}", SECTORS - 1))?;
+        outcome.expect_line("outer: disk begins: written inside")
+    }
+}
+
+/// Seconds between the two readings of /proc/uptime in a line.
+fn passed(outcome: &Outcome, prefix: &str) -> Result<f64> {
+    let line = outcome.line_from(prefix).with_context(|| format!("no line \"{prefix}\"\n{}", outcome.report()))?;
+    let times: Vec<f64> = line[prefix.len()..].split(' ').filter_map(|word| word.parse().ok()).collect();
+    let [begin, end] = times[..] else { anyhow::bail!("\"{line}\" does not end in two times") };
+    Ok(end - begin)
+}
+
+/// A line as long as a sector.
+fn sector(index: u32) -> String {
+    format!("sector {index} {:.<width$}\n", "", width = 512 - format!("sector {index} \n").len())
+}
+
+fn disk() -> Vec<u8> {
+    (0..SECTORS).flat_map(|index| sector(index).into_bytes()).collect()
+}
+
+/// Counts of a run, from its statistics.
+pub struct Counts(serde_json::Value);
+
+impl Counts {
+    /// Reads the file that a run wrote.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        Ok(Self(serde_json::from_str(&text).with_context(|| format!("{} is no JSON", path.display()))?))
+    }
+
+    /// Instructions of all CPUs at EL0, EL1 and EL2.
+    pub fn by_level(&self) -> [u64; 3] {
+        ["EL0", "EL1", "EL2"].map(|level| self.0["insns_by_el"][level].as_u64().unwrap_or(0))
+    }
+
+    /// Accesses to system registers that were trapped, by register.
+    pub fn traps(&self) -> Vec<(String, u64)> {
+        let traps = self.0["sysreg_traps"].as_object();
+        traps.into_iter().flatten().filter_map(|(name, count)| Some((name.clone(), count.as_u64()?))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_disk_is_made_of_numbered_sectors() {
+        let disk = disk();
+        assert_eq!(disk.len(), 512 * SECTORS as usize);
+        assert!(disk[512 * 1000..].starts_with(b"sector 1000 ..."));
+        assert!(disk.chunks(512).all(|sector| sector.ends_with(b".\n") && !sector[..511].contains(&b'\n')));
+    }
+
+    #[test]
+    fn the_inner_command_line_has_its_words() {
+        let mut nested = Nested::new(Work::Check);
+        nested.inner_words = vec!["irqchip.gicv3_pseudo_nmi=1"];
+        let append = nested.inner_append();
+        assert!(append.contains("vambrace.batch=inner irqchip.gicv3_pseudo_nmi=1"), "{append}");
+    }
+}

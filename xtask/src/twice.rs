@@ -1,0 +1,73 @@
+//! Two runs of the same machine are the same: console bytes, statistics, hash of the final state.
+
+use std::fs;
+
+use anyhow::{Context, Result, bail};
+
+use crate::boot::{self, Boot, Echo, Machine, Outcome};
+
+/// Runs `boot` twice; `expect` says whether a run went well. Gives the hash of each.
+pub fn check(boot: &Boot, expect: impl Fn(&Outcome) -> Result<()>) -> Result<[String; 2]> {
+    let one_run = |name: &str| -> Result<(Outcome, String)> {
+        let stats = boot::scratch(name)?;
+        let mut boot = boot.clone();
+        boot.stats = Some(stats.clone());
+        let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
+        expect(&outcome)?;
+        boot::instructions(&stats)?;
+        Ok((outcome, fs::read_to_string(&stats)?))
+    };
+    let (first, first_stats) = one_run("first.json")?;
+    let (second, second_stats) = one_run("second.json")?;
+    if first.bytes != second.bytes {
+        bail!("the consoles differ\nfirst:\n{}second:\n{}", first.report(), second.report());
+    }
+    let (left, right) = (without_host(&first_stats), without_host(&second_stats));
+    if left != right {
+        bail!("the statistics differ: {}", first_difference(&left, &right));
+    }
+    Ok([hash(&first_stats)?, hash(&second_stats)?])
+}
+
+fn hash(stats: &str) -> Result<String> {
+    let json: serde_json::Value = serde_json::from_str(stats)?;
+    Ok(json["state_hash"].as_str().context("the statistics have no state_hash")?.to_owned())
+}
+
+/// The text without the members whose name begins with `host_`, which are the host's business.
+fn without_host(json: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = json;
+    while let Some(at) = rest.find("\"host_") {
+        kept.push_str(&rest[..at]);
+        let member = &rest[at..];
+        rest = &member[member.find([',', '}', '\n']).unwrap_or(member.len())..];
+    }
+    kept.push_str(rest);
+    kept
+}
+
+fn first_difference(left: &str, right: &str) -> String {
+    let at = left.bytes().zip(right.bytes()).take_while(|(l, r)| l == r).count();
+    let around = |text: &str| {
+        let bytes = text.as_bytes();
+        let window = &bytes[at.saturating_sub(60)..bytes.len().min(at + 40)];
+        String::from_utf8_lossy(window).into_owned()
+    };
+    format!("at byte {at}:\n  {}\n  {}", around(left), around(right))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn host_members_do_not_count() {
+        let one = "{\"insns\":5,\"host_seconds\":1.25,\"idle\":2}";
+        let two = "{\"insns\":5,\"host_seconds\":9.5e-1,\"idle\":2}";
+        assert_eq!(without_host(one), without_host(two));
+        assert_ne!(without_host(one), without_host(&two.replace("2}", "3}")));
+        let last = "{\n  \"insns\": 5,\n  \"host_seconds\": 1.0\n}\n";
+        assert_eq!(without_host(last), "{\n  \"insns\": 5,\n  \n}\n");
+    }
+}
