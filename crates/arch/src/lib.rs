@@ -12,6 +12,7 @@ pub mod model;
 pub mod preset;
 pub mod pstate;
 pub mod sysreg;
+pub mod trap;
 
 pub use addr::{Ipa, Pa, Va};
 pub use el::El;

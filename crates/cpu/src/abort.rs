@@ -1,8 +1,8 @@
 //! Data and instruction aborts: from a fault to its syndrome. DDI 0487 D17.2.37, ISS encodings for aborts.
 
-use arch::Va;
 use arch::esr::{DataAbort, Ec, Fsc, InstructionAbort};
-use arch::field::hpfar_el2;
+use arch::field::{hcr_el2, hpfar_el2};
+use arch::{El, Va};
 use mmu::{AccessKind, Direction, Fault, FaultKind, Stage, Stage2Cause};
 
 use crate::el2::transfer_of;
@@ -52,7 +52,7 @@ impl Pe {
             AccessFault::Mmu(fault) => fault.direction == Direction::Write,
             _ => cache_maintenance || kind == AccessKind::Write,
         };
-        let (target, s1ptw) = target_of(fault);
+        let (target, s1ptw) = self.target_of(fault);
         let abort = DataAbort { write, cache_maintenance, s1ptw, ..DataAbort::new(fault.status()) };
         self.pending = Some(Exception { syndrome: abort.syndrome(), far: Some(Va(va)), target });
         Stop::Exception
@@ -61,7 +61,7 @@ impl Pe {
     /// An instruction abort at `pc`.
     #[cold]
     pub(crate) fn instruction_abort(&mut self, pc: u64, fault: AccessFault) -> Stop {
-        let (target, s1ptw) = target_of(fault);
+        let (target, s1ptw) = self.target_of(fault);
         let abort = InstructionAbort { s1ptw, ..InstructionAbort::new(fault.status()) };
         self.pending = Some(Exception { syndrome: abort.syndrome(), far: Some(Va(pc)), target });
         Stop::Exception
@@ -86,18 +86,27 @@ impl Pe {
 const S1PTW: u64 = 1 << 7;
 const CM: u64 = 1 << 8;
 
-/// Who takes an abort, and whether stage 2 faulted on a walk of stage 1 (S1PTW). HPFAR_EL2 is written for translation,
-/// access flag and address size faults, and for permission faults only on a walk (R_FKLWR).
-fn target_of(fault: AccessFault) -> (Target, bool) {
-    let AccessFault::Mmu(Fault { kind, stage: Stage::Two { ipa, cause }, .. }) = fault else {
-        return (Target::Default, false);
-    };
-    let on_walk = cause == Stage2Cause::Stage1Walk;
-    let recorded = match kind {
-        FaultKind::Translation | FaultKind::AccessFlag | FaultKind::AddressSize => true,
-        FaultKind::Permission => on_walk,
-        _ => false,
-    };
-    let hpfar = recorded.then(|| hpfar_el2::FIPA.of(ipa.0 >> 12));
-    (Target::Stage2 { hpfar }, on_walk)
+impl Pe {
+    /// Who takes an abort, and whether stage 2 faulted on a walk of stage 1 (S1PTW). HPFAR_EL2 is written for translation,
+    /// access flag and address size faults, and for permission faults only on a walk (R_FKLWR).
+    fn target_of(&self, fault: AccessFault) -> (Target, bool) {
+        let AccessFault::Mmu(Fault { kind, stage: Stage::Two { ipa, cause }, .. }) = fault else {
+            // HCR_EL2.TEA sends synchronous external aborts to EL2, those on walks included.
+            let external = match fault {
+                AccessFault::External => true,
+                AccessFault::Mmu(fault) => matches!(fault.kind, FaultKind::External | FaultKind::ExternalOnWalk),
+                _ => false,
+            };
+            let to_el2 = external && self.pstate.el < El::El2 && self.hcr(hcr_el2::TEA);
+            return (if to_el2 { Target::El2 } else { Target::Default }, false);
+        };
+        let on_walk = cause == Stage2Cause::Stage1Walk;
+        let recorded = match kind {
+            FaultKind::Translation | FaultKind::AccessFlag | FaultKind::AddressSize => true,
+            FaultKind::Permission => on_walk,
+            _ => false,
+        };
+        let hpfar = recorded.then(|| hpfar_el2::FIPA.of(ipa.0 >> 12));
+        (Target::Stage2 { hpfar }, on_walk)
+    }
 }

@@ -124,7 +124,7 @@ impl Pe {
         for at in (0..bytes).map(|n| va.wrapping_add(n)) {
             if (0..self.model.watchpoints).any(|n| self.watchpoint_at(n, at, write, el)) {
                 let watchpoint = Watchpoint { write, cache_maintenance: false, number: None };
-                return Err(self.raise(watchpoint.syndrome(), Some(Va(at))));
+                return Err(self.raise_debug(watchpoint.syndrome(), Some(Va(at))));
             }
         }
         Ok(())
@@ -153,6 +153,6 @@ impl Pe {
 
     /// The Breakpoint exception.
     pub(crate) fn breakpoint(&mut self) -> Stop {
-        self.raise(esr::BREAKPOINT, None)
+        self.raise_debug(esr::BREAKPOINT, None)
     }
 }

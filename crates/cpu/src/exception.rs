@@ -65,6 +65,13 @@ impl Pe {
         Stop::Exception
     }
 
+    /// A debug exception, which EL2 takes from the lower levels where MDCR_EL2.TDE or HCR_EL2.TGE says so.
+    pub(crate) fn raise_debug(&mut self, syndrome: Syndrome, far: Option<Va>) -> Stop {
+        let target = if self.debug_target() == El::El2 { Target::El2 } else { Target::Default };
+        self.pending = Some(Exception { syndrome, far, target });
+        Stop::Exception
+    }
+
     /// The body of an encoding that is UNDEFINED.
     pub(crate) fn undefined(&mut self, _insn: Insn) -> Result<(), Stop> {
         Err(self.raise(Syndrome::UNKNOWN, None))
@@ -78,6 +85,8 @@ impl Pe {
     pub(crate) fn fp_access_trap(&mut self) -> Result<(), Stop> {
         match self.fp_trap() {
             FpTrap::None => Ok(()),
+            // AArch64.AdvSIMDFPAccessTrap: what HCR_EL2.TGE sends to EL2 is reported there as an UNDEFINED instruction.
+            FpTrap::Default if self.default_target() == El::El2 => self.undefined_here(),
             FpTrap::Default => Err(self.raise(esr::FP_ACCESS, None)),
             FpTrap::El2 => Err(self.raise_to_el2(esr::FP_ACCESS)),
         }

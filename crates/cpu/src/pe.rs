@@ -11,6 +11,7 @@ use event::{Event, Sink};
 use mmu::{Contexts, CtxPair, FastCache, MmuFeatures, Stage1, Stage2, Tlb, TlbiOp};
 
 use crate::code::BlockMemory;
+use crate::el2::Traps;
 use crate::eval::Q;
 use crate::exception::{Exception, Interrupt};
 use crate::memory::Monitor;
@@ -196,6 +197,8 @@ pub struct Pe {
     pub(crate) model: CpuModel,
     /// What the model makes of each register, by its index.
     pub(crate) facts: Box<[RegFacts; Reg::COUNT]>,
+    /// What EL2 may trap.
+    pub(crate) traps: Traps,
     pub(crate) conduit: Conduit,
     pub(crate) frequency: u64,
 }
@@ -264,6 +267,7 @@ impl Pe {
             sink: None,
             index: config.index,
             facts: Box::new(Reg::ALL.map(|r| RegFacts::new(&config.model, r))),
+            traps: Traps::of(&config.model),
             model: config.model,
             conduit: config.conduit,
             frequency: config.frequency,

@@ -21,7 +21,7 @@ pub(crate) enum Step {
 
 impl Pe {
     /// The level that debug exceptions go to.
-    fn debug_target(&self) -> El {
+    pub(crate) fn debug_target(&self) -> El {
         let tde = mdcr_el2::TDE.is_set(self.reg(Reg::MDCR_EL2)) || self.hcr(arch::field::hcr_el2::TGE);
         if self.has_el2() && tde { El::El2 } else { El::El1 }
     }
@@ -53,7 +53,7 @@ impl Pe {
             return Step::One;
         }
         let syndrome = SoftwareStep { exclusive: self.stepped.take() }.syndrome();
-        self.raise(syndrome, None);
+        self.raise_debug(syndrome, None);
         self.take_pending(self.pc);
         Step::Taken
     }

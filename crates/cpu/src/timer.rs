@@ -4,7 +4,7 @@
 //! are levels on private interrupts; the PE drives them when a deadline passes or a register is written.
 
 use arch::El;
-use arch::field::hcr_el2;
+use arch::field::{cnthctl_el2, hcr_el2};
 use arch::sysreg::Reg;
 use bus::Level;
 use sem::Insn;
@@ -104,6 +104,19 @@ impl Pe {
         self.ticks() + u64::from(insn.offset() / 4)
     }
 
+    /// The physical counter as the current level reads it (CNTPCT_EL0).
+    pub(crate) fn physical_counter_at(&self, insn: Insn) -> u64 {
+        let offset = if self.pstate.el < El::El2 { self.physical_offset() } else { 0 };
+        self.counter_at(insn).wrapping_sub(offset)
+    }
+
+    /// CNTPOFF_EL2 where it is in force for the lower levels and the EL1 physical timer: with CNTHCTL_EL2.ECV, unless
+    /// `HCR_EL2.{E2H, TGE}` are both set (FEAT_ECV_POFF).
+    fn physical_offset(&self) -> u64 {
+        let on = cnthctl_el2::ECV.is_set(self.reg(Reg::CNTHCTL_EL2)) && !self.is_host_el0();
+        if on { self.reg(Reg::CNTPOFF_EL2) } else { 0 }
+    }
+
     /// The virtual counter: without the offset where the host reads it (at EL2 with E2H, at EL0 with TGE as well).
     pub(crate) fn virtual_counter_at(&self, insn: Insn) -> u64 {
         let host = match self.pstate.el {
@@ -116,8 +129,13 @@ impl Pe {
 
     /// What `timer` compares with, where the physical counter is at `now`.
     fn count_of(&self, timer: usize, now: u64) -> u64 {
-        let offset = if timer == TimerId::Virtual as usize { self.reg(Reg::CNTVOFF_EL2) } else { 0 };
-        now.wrapping_sub(offset)
+        const VIRTUAL: usize = TimerId::Virtual as usize;
+        const PHYSICAL: usize = TimerId::Physical as usize;
+        now.wrapping_sub(match timer {
+            VIRTUAL => self.reg(Reg::CNTVOFF_EL2),
+            PHYSICAL => self.physical_offset(),
+            _ => 0,
+        })
     }
 
     /// Reads a timer's register; `None` where `reg` is none.

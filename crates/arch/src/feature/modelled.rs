@@ -6,9 +6,6 @@ use super::{Feature, Feature::*, FeatureSet};
 pub const NOT_MODELLED: &[Feature] = &[
     // Exception levels.
     FEAT_NV,
-    FEAT_FGT,
-    FEAT_HCX,
-    FEAT_EVT,
     FEAT_EL3,
     FEAT_GICv4p1,
     // Instructions.

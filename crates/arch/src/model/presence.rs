@@ -68,6 +68,9 @@ impl CpuModel {
     /// The bits of `reg` that software can write.
     #[must_use]
     pub fn writable(&self, reg: Reg) -> u64 {
+        if let Some(bits) = crate::trap::fine_bits(reg, &|covered| self.has_register(covered)) {
+            return bits;
+        }
         let mask = writable(reg, &self.features);
         match reg {
             PMCNTENSET_EL0 | PMCNTENCLR_EL0 | PMOVSSET_EL0 | PMOVSCLR_EL0 | PMINTENSET_EL1 | PMINTENCLR_EL1 => {

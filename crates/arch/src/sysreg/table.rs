@@ -2,8 +2,8 @@
 //! name, `op0 op1 CRn CRm op2`, lowest EL that reads, lowest EL that writes (`_`: none), the feature it comes with
 //! (`-`: always there), bits software can write on every implementation that has the register, reset value, kind.
 //!
-//! Bits that become writable with a further feature are in `bits`. A bit outside both keeps its reset value,
-//! which is how RES0 and RES1 are expressed.
+//! Bits that become writable with a further feature are in `bits`, those of the fine-grained traps' registers follow from
+//! `trap`. A bit outside both keeps its reset value, which is how RES0 and RES1 are expressed.
 
 use super::{Enc, Kind, RegInfo};
 use crate::{El, feature::Feature};
@@ -515,9 +515,9 @@ registers! {
     MDCR_EL2          3 4  1  1 1  2 2  FEAT_EL2          0xfff                  0            Special;
     CPTR_EL2          3 4  1  1 2  2 2  FEAT_EL2          0x8010_0400            0x33ff       Special;
     HSTR_EL2          3 4  1  1 3  2 2  FEAT_EL2          0                      0            Stored;
-    HFGRTR_EL2        3 4  1  1 4  2 2  FEAT_FGT          0x0003_ffff_ffff_ffff  0            Special;
-    HFGWTR_EL2        3 4  1  1 5  2 2  FEAT_FGT          0x0003_ffff_ffff_ffff  0            Special;
-    HFGITR_EL2        3 4  1  1 6  2 2  FEAT_FGT          0x7fff_ffff_ffff_ffff  0            Special;
+    HFGRTR_EL2        3 4  1  1 4  2 2  FEAT_FGT          0                      0            Special;
+    HFGWTR_EL2        3 4  1  1 5  2 2  FEAT_FGT          0                      0            Special;
+    HFGITR_EL2        3 4  1  1 6  2 2  FEAT_FGT          0                      0            Special;
     HACR_EL2          3 4  1  1 7  2 2  FEAT_EL2          0                      0            Stored;
     HCRX_EL2          3 4  1  2 2  2 2  FEAT_HCX          0                      0            Special;
     TRFCR_EL2         3 4  1  2 1  2 2  FEAT_TRF          0x6b                   0            Stored;
@@ -534,8 +534,8 @@ registers! {
     HDFGWTR2_EL2      3 4  3  1 1  2 2  FEAT_FGT2         0                      0            Special;
     HFGRTR2_EL2       3 4  3  1 2  2 2  FEAT_FGT2         0                      0            Special;
     HFGWTR2_EL2       3 4  3  1 3  2 2  FEAT_FGT2         0                      0            Special;
-    HDFGRTR_EL2       3 4  3  1 4  2 2  FEAT_FGT          0x7fff_ffff_ffff_ffff  0            Special;
-    HDFGWTR_EL2       3 4  3  1 5  2 2  FEAT_FGT          0x7fff_ffff_ffff_ffff  0            Special;
+    HDFGRTR_EL2       3 4  3  1 4  2 2  FEAT_FGT          0                      0            Special;
+    HDFGWTR_EL2       3 4  3  1 5  2 2  FEAT_FGT          0                      0            Special;
     HAFGRTR_EL2       3 4  3  1 6  2 2  FEAT_FGT          0                      0            Special;
     HFGITR2_EL2       3 4  3  1 7  2 2  FEAT_FGT2         0                      0            Special;
     SPSR_EL2          3 4  4  0 0  2 2  FEAT_EL2          0xf030_03df            0            Stored;

@@ -13,7 +13,7 @@ use bus::CpuLines;
 use mmu::{Regime, Stage2, Stage2Regs, Switch};
 
 pub(crate) use instruction::transfer_of;
-pub(crate) use traps::Way;
+pub(crate) use traps::{Traps, Way};
 
 use crate::exception::Interrupt;
 use crate::pe::Pe;

@@ -1,89 +1,17 @@
-//! What EL2 traps of the lower levels' accesses to system registers, as data: a condition, and what it covers.
-//! DDI 0487 D19.2, the trap controls of HCR_EL2, MDCR_EL2, CPTR_EL2 and CNTHCTL_EL2.
+//! What EL2 traps of the lower levels: the controls of `arch::trap` turned around for one model, so that an access meets
+//! the few conditions on its own register and nothing else. A write of a control costs nothing more.
+//!
+//! Order (DDI 0487, the accessibility pseudocode of each register): UNDEFINED, then what EL1 traps of EL0, then EL2's
+//! controls. These all report the access in the same way, so that their order does not show.
 
 use arch::El;
 use arch::feature::Feature;
-use arch::field::{Field, cnthctl_el2, cnthctl_el2_e2h, cptr_el2, hcr_el2 as hcr, mdcr_el2 as mdcr};
-use arch::sysreg::Enc;
-use arch::sysreg::Reg::{self, *};
+use arch::field::hcr_el2 as hcr;
+use arch::model::CpuModel;
+use arch::sysreg::{Enc, Reg};
+use arch::trap::{self, COARSE, Control, FINE, Fine, INSTRUCTIONS, On, Scope, Sense, hfgitr};
 
 use crate::pe::Pe;
-
-/// A direction, or both.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum On {
-    Read,
-    Write,
-    Both,
-}
-
-/// One control of HCR_EL2 and the registers whose accesses from EL1 (and EL0 where they reach so far) it traps.
-struct Control {
-    field: Field,
-    on: On,
-    regs: &'static [Reg],
-}
-
-const fn control(field: Field, on: On, regs: &'static [Reg]) -> Control {
-    Control { field, on, regs }
-}
-
-const VIRTUAL_MEMORY: &[Reg] = &[
-    SCTLR_EL1,
-    TTBR0_EL1,
-    TTBR1_EL1,
-    TCR_EL1,
-    ESR_EL1,
-    FAR_EL1,
-    AFSR0_EL1,
-    AFSR1_EL1,
-    MAIR_EL1,
-    AMAIR_EL1,
-    CONTEXTIDR_EL1,
-    TCR2_EL1,
-    SCTLR2_EL1,
-];
-
-/// The controls of HCR_EL2, but for TID3, which covers a range.
-const HCR_CONTROLS: &[Control] = &[
-    control(hcr::TVM, On::Write, VIRTUAL_MEMORY),
-    control(hcr::TRVM, On::Read, VIRTUAL_MEMORY),
-    control(hcr::TACR, On::Both, &[ACTLR_EL1]),
-    control(hcr::TID1, On::Read, &[REVIDR_EL1, AIDR_EL1]),
-    control(hcr::TID2, On::Both, &[CTR_EL0, CCSIDR_EL1, CCSIDR2_EL1, CLIDR_EL1, CSSELR_EL1]),
-    control(hcr::TID4, On::Both, &[CCSIDR_EL1, CCSIDR2_EL1, CLIDR_EL1, CSSELR_EL1]),
-    control(hcr::TID5, On::Read, &[GMID_EL1]),
-    control(hcr::TLOR, On::Both, &[LORSA_EL1, LOREA_EL1, LORN_EL1, LORC_EL1, LORID_EL1]),
-    control(
-        hcr::TERR,
-        On::Both,
-        &[
-            ERRIDR_EL1,
-            ERRSELR_EL1,
-            ERXFR_EL1,
-            ERXCTLR_EL1,
-            ERXSTATUS_EL1,
-            ERXADDR_EL1,
-            ERXMISC0_EL1,
-            ERXMISC1_EL1,
-            ERXMISC2_EL1,
-            ERXMISC3_EL1,
-        ],
-    ),
-];
-
-const PAUTH_KEYS: &[Reg] = &[
-    APIAKeyLo_EL1,
-    APIAKeyHi_EL1,
-    APIBKeyLo_EL1,
-    APIBKeyHi_EL1,
-    APDAKeyLo_EL1,
-    APDAKeyHi_EL1,
-    APDBKeyLo_EL1,
-    APDBKeyHi_EL1,
-    APGAKeyLo_EL1,
-    APGAKeyHi_EL1,
-];
 
 /// Which way a register is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,108 +20,183 @@ pub(crate) enum Way {
     Write,
 }
 
+impl Way {
+    const fn on(self) -> On {
+        match self {
+            Self::Read => On::Read,
+            Self::Write => On::Write,
+        }
+    }
+}
+
+/// A trap is taken where `register` under `mask` is `value`, and HCR_EL2 under `hcr_mask` is `hcr_value`.
+#[derive(Clone, Copy, Debug)]
+struct Condition {
+    register: Reg,
+    /// It applies to a host's EL0 as well.
+    host: bool,
+    mask: u64,
+    value: u64,
+    hcr_mask: u64,
+    hcr_value: u64,
+}
+
+/// A piece of `Traps::conditions`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    first: u16,
+    count: u16,
+}
+
+/// The traps that a model has, by what they cover.
+pub(crate) struct Traps {
+    conditions: Vec<Condition>,
+    /// For reads and for writes of each register.
+    registers: Box<[[Span; 2]; Reg::COUNT]>,
+    /// In the order of `INSTRUCTIONS`.
+    instructions: Vec<Span>,
+}
+
+impl Traps {
+    pub(crate) fn of(model: &CpuModel) -> Self {
+        let mut traps = Self {
+            conditions: Vec::new(),
+            registers: Box::new([[Span::default(); 2]; Reg::COUNT]),
+            instructions: Vec::new(),
+        };
+        if !model.has(Feature::FEAT_EL2) {
+            traps.instructions = vec![Span::default(); INSTRUCTIONS.len()];
+            return traps;
+        }
+        let reachable = |reg: &Reg| model.has_register(*reg) && reg.info().min_read.max(reg.info().min_write) < Some(El::El2);
+        for reg in Reg::ALL.into_iter().filter(reachable) {
+            for way in [Way::Read, Way::Write] {
+                let coarse = COARSE.iter().filter(|c| c.regs.contain(reg) && trap::covers(c.on, way.on(), reg));
+                let fine = FINE.iter().filter(|f| f.regs.contain(reg) && trap::covers(f.on, way.on(), reg));
+                let conditions = coarse.filter_map(|c| coarse_condition(c, model));
+                let span = traps.add(conditions.chain(fine.filter_map(|f| fine_condition(f, way, model))));
+                traps.registers[reg as usize][way as usize] = span;
+            }
+        }
+        for instruction in INSTRUCTIONS {
+            let coarse = instruction.coarse.iter().map(|field| is_set(Reg::HCR_EL2, model.writable(Reg::HCR_EL2) & field.mask()));
+            let fine = instruction.fine.map(|bit| is_set(Reg::HFGITR_EL2, 1 << bit));
+            let present = |c: &Condition| c.mask != 0 && model.has_register(c.register);
+            let span = traps.add(coarse.chain(fine).filter(present));
+            traps.instructions.push(span);
+        }
+        traps
+    }
+
+    fn add(&mut self, conditions: impl Iterator<Item = Condition>) -> Span {
+        let first = self.conditions.len();
+        self.conditions.extend(conditions);
+        Span { first: first as u16, count: (self.conditions.len() - first) as u16 }
+    }
+
+    fn at(&self, span: Span) -> &[Condition] {
+        &self.conditions[usize::from(span.first)..][..usize::from(span.count)]
+    }
+}
+
+const fn is_set(register: Reg, mask: u64) -> Condition {
+    Condition { register, host: false, mask, value: mask, hcr_mask: 0, hcr_value: 0 }
+}
+
+fn coarse_condition(control: &Control, model: &CpuModel) -> Option<Condition> {
+    if !model.has_register(control.register) || control.feature.is_some_and(|f| !model.has(f)) {
+        return None;
+    }
+    let (hcr_mask, hcr_value) = trap::scope_condition(control.scope);
+    let mask = control.field.mask();
+    let value = if control.sense == Sense::Set { mask } else { 0 };
+    let host = control.scope == Scope::AndHostEl0;
+    Some(Condition { register: control.register, host, mask, value, hcr_mask, hcr_value })
+}
+
+fn fine_condition(control: &Fine, way: Way, model: &CpuModel) -> Option<Condition> {
+    let register = if way == Way::Read { control.read } else { control.write };
+    let condition = is_set(register, 1 << control.bit);
+    let value = if control.sense == Sense::Set { condition.mask } else { 0 };
+    model.has_register(register).then_some(Condition { value, ..condition })
+}
+
 impl Pe {
     /// Does EL2 trap this access of EL0 or EL1 to `reg`?
+    #[inline]
     pub(crate) fn el2_traps(&self, reg: Reg, way: Way) -> bool {
-        if self.pstate.el >= El::El2 || !self.has_el2() || self.is_host_el0() {
-            return false;
-        }
-        let covered = |c: &Control| {
-            self.hcr(c.field) && (c.on == On::Both || (c.on == On::Read) == (way == Way::Read)) && c.regs.contains(&reg)
-        };
-        HCR_CONTROLS.iter().any(covered)
-            || self.traps_id_group3(reg)
-            || self.traps_pauth_keys(reg)
-            || self.traps_tags(reg)
-            || self.traps_coprocessor(reg)
-            || self.traps_debug(reg)
-            || self.traps_timer(reg)
+        self.pstate.el < El::El2 && self.any_holds(self.traps.registers[reg as usize][way as usize])
     }
 
     /// Does EL2 trap this cache, TLB or address translation instruction of EL0 or EL1?
     pub(crate) fn el2_traps_instruction(&self, enc: Enc) -> bool {
-        if self.pstate.el >= El::El2 || !self.has_el2() || self.is_host_el0() {
+        if self.pstate.el >= El::El2 || !self.has_el2() {
             return false;
         }
-        let fields: &[Field] = match (enc.op1(), enc.crn(), enc.crm(), enc.op2()) {
-            // TLBI, by shareability as well (FEAT_EVT).
-            (0, 8, 1 | 5, _) => &[hcr::TTLB, hcr::TTLBOS],
-            (0, 8, 2 | 3, _) => &[hcr::TTLB, hcr::TTLBIS],
-            (0, 8, ..) => &[hcr::TTLB],
-            // IC IALLUIS; IC IALLU, IC IVAU and DC CVAU.
-            (0, 7, 1, 0) => &[hcr::TPU, hcr::TICAB],
-            (0 | 3, 7, 5, _) | (3, 7, 11, 1) => &[hcr::TPU, hcr::TOCU],
-            // DC by set and way.
-            (0, 7, 6 | 10 | 14, 2 | 4 | 6) => &[hcr::TSW],
-            // DC ZVA and its kin.
-            (3, 7, 4, _) => &[hcr::TDZ],
-            // DC by address to the Point of Coherency or Persistence.
-            (0, 7, 6, _) | (3, 7, 10 | 12 | 13 | 14, _) => &[hcr::TPCP],
-            _ => &[],
+        let at = INSTRUCTIONS.binary_search_by_key(&enc, |i| i.enc);
+        at.is_ok_and(|at| self.any_holds(self.traps.instructions[at]))
+    }
+
+    fn any_holds(&self, span: Span) -> bool {
+        if span.count == 0 {
+            return false;
+        }
+        let control = self.reg(Reg::HCR_EL2);
+        let host = self.pstate.el == El::El0 && self.is_host_el0();
+        self.traps.at(span).iter().any(|c| {
+            self.reg(c.register) & c.mask == c.value && control & c.hcr_mask == c.hcr_value && (c.host || !host)
+        })
+    }
+
+    /// HFGITR_EL2.SVC_EL0 and SVC_EL1.
+    pub(crate) fn traps_supervisor_call(&self) -> bool {
+        let control = self.reg(Reg::HFGITR_EL2);
+        match self.pstate.el {
+            El::El0 => hfgitr::SVC_EL0.is_set(control) && !self.is_host_el0(),
+            El::El1 => hfgitr::SVC_EL1.is_set(control),
+            El::El2 | El::El3 => false,
+        }
+    }
+
+    /// HFGITR_EL2.ERET.
+    pub(crate) fn traps_exception_return(&self) -> bool {
+        self.pstate.el == El::El1 && hfgitr::ERET.is_set(self.reg(Reg::HFGITR_EL2))
+    }
+
+    /// HCR_EL2.TIDCP: EL1's accesses to what is reserved for IMPLEMENTATION DEFINED registers and instructions, CRn 11 and 15,
+    /// there or not. Those of EL0 need not be trapped, and are UNDEFINED.
+    pub(crate) fn el2_traps_implementation_space(&self, enc: Enc) -> bool {
+        let space = matches!(enc.op0(), 1 | 3) && matches!(enc.crn(), 11 | 15);
+        space && self.pstate.el == El::El1 && self.hcr(hcr::TIDCP)
+    }
+
+    /// HCR_EL2.TID3 where no register is allocated in the ID space, which reads as zero.
+    pub(crate) fn el2_traps_unallocated_id(&self) -> bool {
+        self.pstate.el == El::El1 && self.hcr(hcr::TID3)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arch::preset;
+
+    #[test]
+    fn a_model_has_the_conditions_of_its_features() {
+        let max = preset::hardware("max").unwrap();
+        let conditions = |model: &CpuModel, reg: Reg, way: Way| {
+            let traps = Traps::of(model);
+            traps.at(traps.registers[reg as usize][way as usize]).iter().map(|c| (c.register, c.mask)).collect::<Vec<_>>()
         };
-        fields.iter().any(|field| self.hcr(*field))
-    }
-
-    /// HCR_EL2.ATA clear: EL1's registers of FEAT_MTE2.
-    fn traps_tags(&self, reg: Reg) -> bool {
-        !self.hcr(hcr::ATA) && matches!(reg, RGSR_EL1 | GCR_EL1 | TFSR_EL1 | TFSRE0_EL1)
-    }
-
-    /// HCR_EL2.TID3: the ID registers of group 3, CRm 1 to 7 (MVFR and ID_AA64 among them).
-    fn traps_id_group3(&self, reg: Reg) -> bool {
-        let enc = reg.info().enc;
-        self.hcr(hcr::TID3) && (enc.op0(), enc.op1(), enc.crn()) == (3, 0, 0) && (1..=7).contains(&enc.crm())
-    }
-
-    /// HCR_EL2.APK clear.
-    fn traps_pauth_keys(&self, reg: Reg) -> bool {
-        self.model.has(Feature::FEAT_PAuth) && !self.hcr(hcr::APK) && PAUTH_KEYS.contains(&reg)
-    }
-
-    /// CPTR_EL2.TCPAC for CPACR_EL1; the bit has one place in both layouts.
-    fn traps_coprocessor(&self, reg: Reg) -> bool {
-        reg == CPACR_EL1 && cptr_el2::TCPAC.is_set(self.reg(CPTR_EL2))
-    }
-
-    /// MDCR_EL2.{TDA, TDOSA, TDRA, TPM, TPMCR, TPMS}. TDE acts as all of the debug ones.
-    fn traps_debug(&self, reg: Reg) -> bool {
-        let control = self.reg(MDCR_EL2);
-        let enc = reg.info().enc;
-        let tde = mdcr::TDE.is_set(control) || self.hcr(hcr::TGE);
-        if enc.op0() == 2 {
-            let field = match reg {
-                MDRAR_EL1 => mdcr::TDRA,
-                OSLAR_EL1 | OSLSR_EL1 | OSDLR_EL1 | DBGPRCR_EL1 => mdcr::TDOSA,
-                _ => mdcr::TDA,
-            };
-            return tde || field.is_set(control);
-        }
-        let pmu = (enc.op0(), enc.crn()) == (3, 14) && enc.op1() == 3 && enc.crm() >= 8
-            || (enc.op0(), enc.op1(), enc.crn()) == (3, 3, 9)
-            || (enc.op0(), enc.op1(), enc.crn(), enc.crm()) == (3, 0, 9, 14);
-        if pmu {
-            return mdcr::TPM.is_set(control) || (reg == PMCR_EL0 && mdcr::TPMCR.is_set(control));
-        }
-        let spe = (enc.op0(), enc.op1(), enc.crn()) == (3, 0, 9) && matches!(enc.crm(), 9 | 10);
-        spe && mdcr::TPMS.is_set(control)
-    }
-
-    /// CNTHCTL_EL2: EL1PCTEN and EL1PCEN enable, EL1TVT and EL1TVCT trap (FEAT_ECV).
-    fn traps_timer(&self, reg: Reg) -> bool {
-        let control = self.reg(CNTHCTL_EL2);
-        let e2h = self.hcr(hcr::E2H);
-        let (counter, timer) = if e2h {
-            (cnthctl_el2_e2h::EL1PCTEN, cnthctl_el2_e2h::EL1PTEN)
-        } else {
-            (cnthctl_el2::EL1PCTEN, cnthctl_el2::EL1PCEN)
-        };
-        let ecv = |field: Field| self.model.has(Feature::FEAT_ECV) && field.is_set(control);
-        match reg {
-            CNTPCT_EL0 | CNTPCTSS_EL0 => !counter.is_set(control),
-            CNTP_CTL_EL0 | CNTP_CVAL_EL0 | CNTP_TVAL_EL0 => !timer.is_set(control),
-            CNTVCT_EL0 | CNTVCTSS_EL0 => ecv(cnthctl_el2::EL1TVCT),
-            CNTV_CTL_EL0 | CNTV_CVAL_EL0 | CNTV_TVAL_EL0 => ecv(cnthctl_el2::EL1TVT),
-            _ => false,
-        }
+        use Reg::*;
+        let all = conditions(&max, SCTLR_EL1, Way::Write);
+        assert_eq!(all, [(HCR_EL2, hcr::TVM.mask()), (HFGWTR_EL2, 1 << 29)]);
+        let v8 = max.without_dependents(Feature::FEAT_FGT);
+        assert_eq!(conditions(&v8, SCTLR_EL1, Way::Write), [(HCR_EL2, hcr::TVM.mask())]);
+        let without = max.without_dependents(Feature::FEAT_EL2);
+        assert!(conditions(&without, SCTLR_EL1, Way::Write).is_empty());
+        assert!(conditions(&max, HCR_EL2, Way::Write).is_empty());
+        // The sum of all stays far below what the indices hold.
+        assert!(Traps::of(&max).conditions.len() < 2000);
     }
 }

@@ -75,13 +75,10 @@ impl Pe {
         if self.pstate.el == El::El0 {
             return self.not_allocated(insn, enc);
         }
-        if self.el2_traps_instruction(enc) {
-            return Err(self.sysreg_trap_to_el2(insn));
-        }
         match enc.crn() {
-            7 => self.address_translation(enc, xt),
-            8 => self.tlbi(enc, xt),
-            _ => self.undefined_here(),
+            7 => self.address_translation(insn, enc, xt),
+            8 => self.tlbi(insn, enc, xt),
+            _ => self.not_allocated(insn, enc),
         }
     }
 

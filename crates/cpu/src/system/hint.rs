@@ -56,11 +56,12 @@ impl Pe {
             return Err(self.raise_to_el2(Wfx { kind, timeout }.syndrome()));
         }
         if timed {
-            // The local timeout: the wait ends where CNTVCT reaches it.
-            if self.counter_at(insn) >= timeout {
+            // The local timeout: the wait ends where CNTVCT_EL0, as it reads here, reaches it.
+            let now = self.virtual_counter_at(insn);
+            if now >= timeout {
                 return Ok(());
             }
-            self.wait_until = Some(timeout);
+            self.wait_until = Some(self.counter_at(insn).saturating_add(timeout - now));
         }
         self.emit(Event::Sleep);
         Err(self.leave(exit))

@@ -9,11 +9,11 @@ mod register;
 mod translate;
 
 use arch::El;
-use arch::esr::{self, Syndrome};
+use arch::esr::{self, EretKind, Syndrome};
 use arch::feature::Feature;
 use arch::field::hcr_el2 as hcr;
 use event::{BarrierKind, Event};
-use sem::{Assist, BarrierOp, ExceptionCall, Insn, PstateField, System};
+use sem::{Assist, BarrierOp, ExceptionCall, Insn, PauthKey, PstateField, System};
 
 pub(crate) use context::{NO_TRANSLATION, mmu_features};
 
@@ -40,6 +40,13 @@ impl Pe {
             System::Eret | System::EretAuthenticated(_) => {
                 if self.pstate.el == El::El0 {
                     return self.undefined_here();
+                }
+                if self.traps_exception_return() {
+                    return Err(self.raise_to_el2(esr::eret(match op {
+                        System::EretAuthenticated(PauthKey::IB) => EretKind::Eretab,
+                        System::EretAuthenticated(_) => EretKind::Eretaa,
+                        _ => EretKind::Eret,
+                    })));
                 }
                 let mut target = self.reg(level_regs(self.pstate.el).elr);
                 if let System::EretAuthenticated(key) = op {
@@ -84,13 +91,15 @@ impl Pe {
 
     fn exception_call(&mut self, _insn: Insn, call: ExceptionCall, immediate: u16) -> Stop {
         match call {
+            // HFGITR_EL2 traps the instruction: it is to be executed again (AArch64.CheckForSVCTrap).
+            ExceptionCall::Svc if self.traps_supervisor_call() => self.raise_to_el2(esr::svc(immediate.into())),
             ExceptionCall::Svc => {
                 self.raise(esr::svc(immediate.into()), None);
                 Stop::ExceptionAfter
             }
             ExceptionCall::Hvc => self.hypervisor_call(immediate),
             ExceptionCall::Smc => self.monitor_call(immediate),
-            ExceptionCall::Brk => self.raise(esr::brk(immediate.into()), None),
+            ExceptionCall::Brk => self.raise_debug(esr::brk(immediate.into()), None),
             ExceptionCall::Hlt if immediate == SEMIHOSTING && self.semihosting => self.leave(Exit::Semihosting),
             // Halting debug is not implemented, so HLT and DCPS are UNDEFINED.
             ExceptionCall::Hlt | ExceptionCall::Udf | ExceptionCall::Dcps(_) => self.raise(Syndrome::UNKNOWN, None),

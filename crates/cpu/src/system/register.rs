@@ -24,7 +24,11 @@ impl Pe {
     pub(super) fn mrs(&mut self, insn: Insn, enc: Enc) -> Result<u64, Stop> {
         let el = self.pstate.el;
         let Some(reg) = register_of(insn, enc) else {
-            return if sysreg::is_id_space(enc) && el != El::El0 { Ok(0) } else { self.no_access(insn, enc) };
+            return match sysreg::is_id_space(enc) && el != El::El0 {
+                true if self.el2_traps_unallocated_id() => Err(self.sysreg_trap_to_el2(insn)),
+                true => Ok(0),
+                false => self.no_access(insn, enc),
+            };
         };
         let info = reg.info();
         if !self.facts[reg as usize].present || info.min_read.is_none_or(|min| el < min) {
@@ -89,6 +93,9 @@ impl Pe {
     /// A system register or instruction that is not there: UNDEFINED, but with FEAT_TIDCP1 SCTLR_EL1.TIDCP traps what EL0 does in
     /// the IMPLEMENTATION DEFINED spaces, CRn 11 and 15.
     pub(super) fn not_allocated<T>(&mut self, insn: Insn, enc: Enc) -> Result<T, Stop> {
+        if self.el2_traps_implementation_space(enc) {
+            return Err(self.sysreg_trap_to_el2(insn));
+        }
         let implementation_space = matches!(enc.op0(), 1 | 3) && matches!(enc.crn(), 11 | 15);
         let trapped = self.pstate.el == El::El0 && sctlr::TIDCP.is_set(self.control());
         if implementation_space && trapped { Err(self.sysreg_trap(insn)) } else { self.undefined_here() }
@@ -130,7 +137,7 @@ impl Pe {
                 }
                 if reg == Reg::FPCR { self.fpcr } else { self.fpsr }
             }
-            Reg::CNTPCT_EL0 | Reg::CNTPCTSS_EL0 => self.counter_at(insn),
+            Reg::CNTPCT_EL0 | Reg::CNTPCTSS_EL0 => self.physical_counter_at(insn),
             Reg::CNTVCT_EL0 | Reg::CNTVCTSS_EL0 => self.virtual_counter_at(insn),
             Reg::CNTFRQ_EL0 => self.reg(reg),
             _ if is_timer(reg) => self.read_timer(insn, reg).unwrap_or(0),
@@ -220,7 +227,7 @@ impl Pe {
             _ if is_timer(reg) => {
                 self.write_timer(insn, reg, value);
             }
-            Reg::CNTVOFF_EL2 => {
+            Reg::CNTVOFF_EL2 | Reg::CNTPOFF_EL2 | Reg::CNTHCTL_EL2 => {
                 self.store_masked(reg, value);
             }
             Reg::OSLAR_EL1 => {
@@ -250,7 +257,9 @@ impl Pe {
             Reg::DBGDTR_EL0 | Reg::DBGDTRRX_EL0 | Reg::OSDTRTX_EL1 | Reg::OSDTRRX_EL1 => {}
             _ => return Err(self.no_register(insn, reg)),
         }
-        if is_timer(reg) || reg == Reg::CNTVOFF_EL2 {
+        // HCR_EL2.{E2H, TGE} turn CNTPOFF_EL2 off.
+        let offset_toggled = reg == Reg::HCR_EL2 && self.reg(Reg::CNTPOFF_EL2) != 0;
+        if is_timer(reg) || offset_toggled || matches!(reg, Reg::CNTVOFF_EL2 | Reg::CNTPOFF_EL2 | Reg::CNTHCTL_EL2) {
             // The deadline may have moved closer than the machine believes.
             self.update_timers();
             return Err(self.leave(Exit::Reschedule));

@@ -5,6 +5,7 @@ use arch::field::hcr_el2 as hcr;
 use arch::sysreg::{Enc, Reg};
 use arch::{El, Va};
 use event::{Event, WalkCause};
+use sem::Insn;
 use mmu::{AccessKind, Entry, FastCache, Fault, FaultKind, PanState, Perms, Privilege, Regime, Source, Stage, TlbiOp};
 
 use crate::abort::AccessFault;
@@ -60,8 +61,11 @@ impl Pe {
 
     /// AT: the result goes to PAR_EL1. An external abort on the walk is taken as an exception instead (DDI 0487 D8.16.1),
     /// and so is a fault of stage 2 on a walk that EL1 asked for.
-    pub(super) fn address_translation(&mut self, enc: Enc, va: u64) -> Result<(), Stop> {
+    pub(super) fn address_translation(&mut self, insn: Insn, enc: Enc, va: u64) -> Result<(), Stop> {
         let Some(At { kind, privilege, pan, stages }) = self.decode_at(enc) else { return self.undefined_here() };
+        if self.el2_traps_instruction(enc) {
+            return Err(self.sysreg_trap_to_el2(insn));
+        }
         let (va, access) = (Va(va), mmu::Access { kind, privilege, pan });
         let host = self.is_host_el0() && self.pstate.el == El::El2;
         let regime = match stages {
@@ -121,13 +125,16 @@ impl Pe {
         self.bus.read_ram(entry.output(va), bus::Size::Double)
     }
 
-    pub(super) fn tlbi(&mut self, enc: Enc, xt: u64) -> Result<(), Stop> {
+    pub(super) fn tlbi(&mut self, insn: Insn, enc: Enc, xt: u64) -> Result<(), Stop> {
         let origin = self.tlbi_origin();
         let decoded = match enc.op1() {
             4 if self.pstate.el == El::El2 => TlbiOp::decode_el2(enc, xt, origin, self.regime_of(El::El2)),
             _ => TlbiOp::decode(enc, xt, origin),
         };
         let Some(mut op) = decoded else { return self.undefined_here() };
+        if self.el2_traps_instruction(enc) {
+            return Err(self.sysreg_trap_to_el2(insn));
+        }
         // HCR_EL2.FB makes EL1's local forms act on the whole Inner Shareable domain.
         if self.pstate.el == El::El1 && self.hcr(hcr::FB) && op.broadcast == mmu::Broadcast::Local {
             op.broadcast = mmu::Broadcast::Inner;
