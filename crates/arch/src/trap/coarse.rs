@@ -76,8 +76,7 @@ const ERROR_RECORDS: &[Reg] = &[
 
 const DEBUG_ROM: &[Reg] = &[MDRAR_EL1];
 const DEBUG_OS: &[Reg] = &[OSLAR_EL1, OSLSR_EL1, OSDLR_EL1, DBGPRCR_EL1];
-const DEBUG_CHANNEL: &[Reg] =
-    &[OSDTRRX_EL1, OSDTRTX_EL1, MDCCSR_EL0, MDCCINT_EL1, DBGDTR_EL0, DBGDTRRX_EL0];
+const DEBUG_CHANNEL: &[Reg] = &[OSDTRRX_EL1, OSDTRTX_EL1, MDCCSR_EL0, MDCCINT_EL1, DBGDTR_EL0, DBGDTRRX_EL0];
 const DEBUG_OTHER: &[Reg] = &[MDSCR_EL1, OSECCR_EL1, DBGCLAIMSET_EL1, DBGCLAIMCLR_EL1, DBGAUTHSTATUS_EL1];
 
 /// What each of HCR_EL2.TGE, MDCR_EL2.TDE and the debug register controls traps: TGE and TDE act as all of them.
@@ -105,10 +104,7 @@ pub static COARSE: &[Control] = &[
     set(HCR_EL2, hcr::TLOR, On::Both, &[LORSA_EL1, LOREA_EL1, LORN_EL1, LORC_EL1, LORID_EL1]),
     set(HCR_EL2, hcr::TERR, On::Both, ERROR_RECORDS),
     clear(HCR_EL2, hcr::FIEN, FEAT_RASv1p1, &[ERXPFGF_EL1, ERXPFGCTL_EL1, ERXPFGCDN_EL1]),
-    Control {
-        regs: Regs::Row(APIAKeyLo_EL1, APGAKeyHi_EL1),
-        ..clear(HCR_EL2, hcr::APK, FEAT_PAuth, &[])
-    },
+    Control { regs: Regs::Row(APIAKeyLo_EL1, APGAKeyHi_EL1), ..clear(HCR_EL2, hcr::APK, FEAT_PAuth, &[]) },
     clear(HCR_EL2, hcr::ATA, FEAT_MTE2, &[RGSR_EL1, GCR_EL1, TFSR_EL1, TFSRE0_EL1]),
     clear(HCR_EL2, hcr::EnSCXT, FEAT_CSV2_2, &[SCXTNUM_EL0, SCXTNUM_EL1]),
     clear(HCRX_EL2, hcrx::TCR2En, FEAT_TCR2, &[TCR2_EL1]),

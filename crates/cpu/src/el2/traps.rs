@@ -68,7 +68,8 @@ impl Traps {
             traps.instructions = vec![Span::default(); INSTRUCTIONS.len()];
             return traps;
         }
-        let reachable = |reg: &Reg| model.has_register(*reg) && reg.info().min_read.max(reg.info().min_write) < Some(El::El2);
+        let reachable =
+            |reg: &Reg| model.has_register(*reg) && reg.info().min_read.max(reg.info().min_write) < Some(El::El2);
         for reg in Reg::ALL.into_iter().filter(reachable) {
             for way in [Way::Read, Way::Write] {
                 let coarse = COARSE.iter().filter(|c| c.regs.contain(reg) && trap::covers(c.on, way.on(), reg));
@@ -79,7 +80,10 @@ impl Traps {
             }
         }
         for instruction in INSTRUCTIONS {
-            let coarse = instruction.coarse.iter().map(|field| is_set(Reg::HCR_EL2, model.writable(Reg::HCR_EL2) & field.mask()));
+            let coarse = instruction
+                .coarse
+                .iter()
+                .map(|field| is_set(Reg::HCR_EL2, model.writable(Reg::HCR_EL2) & field.mask()));
             let fine = instruction.fine.map(|bit| is_set(Reg::HFGITR_EL2, 1 << bit));
             let present = |c: &Condition| c.mask != 0 && model.has_register(c.register);
             let span = traps.add(coarse.chain(fine).filter(present));
@@ -186,7 +190,11 @@ mod tests {
         let max = preset::hardware("max").unwrap();
         let conditions = |model: &CpuModel, reg: Reg, way: Way| {
             let traps = Traps::of(model);
-            traps.at(traps.registers[reg as usize][way as usize]).iter().map(|c| (c.register, c.mask)).collect::<Vec<_>>()
+            traps
+                .at(traps.registers[reg as usize][way as usize])
+                .iter()
+                .map(|c| (c.register, c.mask))
+                .collect::<Vec<_>>()
         };
         use Reg::*;
         let all = conditions(&max, SCTLR_EL1, Way::Write);

@@ -5,8 +5,8 @@ use arch::field::hcr_el2 as hcr;
 use arch::sysreg::{Enc, Reg};
 use arch::{El, Va};
 use event::{Event, WalkCause};
-use sem::Insn;
 use mmu::{AccessKind, Entry, FastCache, Fault, FaultKind, PanState, Perms, Privilege, Regime, Source, Stage, TlbiOp};
+use sem::Insn;
 
 use crate::abort::AccessFault;
 use crate::code::BlockMemory;
