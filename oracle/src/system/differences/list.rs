@@ -48,6 +48,23 @@ const fn lacking(program: &'static str, names: Names, feature: Feature) -> Diffe
 const NO_SP_CHECK: Because = JudgeWrong("QEMU 7.2 has no SP alignment check (SCTLR_EL1.SA and SA0)");
 const PC_ALIGNMENT: Because =
     JudgeWrong("a misaligned PC comes before an Instruction Abort (D1.3.5.5); QEMU looks the page up first");
+const IMPLEMENTATION_SPACE: Because = JudgeWrong(
+    "HCR_EL2.TIDCP traps EL1's accesses to the spaces reserved for IMPLEMENTATION DEFINED registers and instructions, CRn 11 and 15, \
+     to EL2 (HCR_EL2); QEMU 7.2 has it for AArch32 only",
+);
+const COUNTER_AT_EL0: Because = JudgeWrong(
+    "with HCR_EL2.E2H = 0, CNTHCTL_EL2.EL1PCTEN traps EL0's reads of CNTPCT_EL0, EL1PCEN accesses to the timer alone (CNTHCTL_EL2); \
+     QEMU 7.2 looks at the other bit",
+);
+const NO_TWE: Because = JudgeWrong("HCR_EL2.TWE traps a WFE that would wait (HCR_EL2); in QEMU 7.2 WFE only yields");
+const NO_ERROR_RECORDS: Because = JudgeWrong(
+    "with FEAT_RAS the error record registers are there even where ERRIDR_EL1.NUM is 0, RAZ/WI or UNDEFINED by choice (ERXADDR_EL1), \
+     and trapped before; QEMU 7.2 has ERRIDR_EL1 alone",
+);
+const DEBUG_CLAIMS: Because = JudgeWrong(
+    "MDCR_EL2.TDA, and TDE with it, covers DBGCLAIMSET_EL1, DBGCLAIMCLR_EL1 and DBGAUTHSTATUS_EL1, and TDOSA covers DBGPRCR_EL1 \
+     (MDCR_EL2); QEMU 7.2 has them as constants without access checks",
+);
 const SHAREABILITY: Because = JudgeWrong(
     "PAR_EL1.SH is 0b10 for Device and for Normal Non-cacheable memory, and 0b01 is reserved (PAR_EL1, field SH); QEMU 7.2 gives \
      the descriptor's SH",
@@ -411,6 +428,13 @@ pub const DIFFERENCES: &[Difference] = &[
         "ones=f ",
         JudgeWrong("CSSELR_EL1.TnD is there with FEAT_MTE2"),
     ),
+    on_all("el2_traps", &["* HCR.TIDCP el1"], "S3_0_C15_C0_0,r", "nothing", IMPLEMENTATION_SPACE),
+    on_all("el2_traps", &["* MDCR.TDE el1", "* MDCR.TDA el1", "* MDCR.TDOSA el1"], "", "", DEBUG_CLAIMS),
+    on_all("el2_traps", &["E2H=0 CNTHCTL.EL1PCTEN el0"], "CNTPCT_EL0,r", "nothing", COUNTER_AT_EL0),
+    on_all("el2_traps", &["E2H=0 CNTHCTL.EL1PCEN el0"], ": CNTP_CTL", ": CNTPCT_EL0,r", COUNTER_AT_EL0),
+    on_all("el2_traps", &["TWE el1"], "el=2 vector=400 esr=7e00001", "el=1 done", NO_TWE),
+    on_updating("el2_traps", &["* HCR.TERR el1"], "ERRSELR_EL1,r", ": ERRIDR_EL1,r", NO_ERROR_RECORDS),
+    on_max("el2_traps", &["* HCR.FIEN el1"], "ERXPFGCTL_EL1,r", "nothing", NO_ERROR_RECORDS),
     on_max("tags", &["* mrs_gmid"], "x0=4 ", "x0=6 ", Model("the size of blocks of tags")),
     on_max("tags", &["registers el1 msr_*", "register bits *"], "", "", TAG_RES0),
     on_max("tags", &["blocks *"], "value=0", "value=", ONE_TAG),
