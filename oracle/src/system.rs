@@ -198,7 +198,7 @@ pub fn record(program: &Path, setup: &Setup) -> Result<Record> {
     let config = MachineConfig {
         cpus: setup.cpus,
         memory: MEMORY,
-        cpu: CpuConfig { preset: setup.cpu.clone(), features },
+        cpu: CpuConfig { preset: setup.cpu.clone(), features, ..CpuConfig::default() },
         kernel: Some(program.to_path_buf()),
         max_insns: Some(STEPS),
         timeout: Some(Duration::from_secs(120)),

@@ -92,6 +92,14 @@ pub struct RunArgs {
     /// (from 0) alone. May be given again.
     #[arg(long, value_name = "[N:]NAME=VALUE")]
     pub feature: Vec<String>,
+    /// Properties of the GIC's virtual CPU interface, such as list-registers=8,seis=on,tds=off; with N: before them, for
+    /// CPU N (from 0) alone. `vambrace features` lists them, `vambrace features PRESET` a preset's. May be given again.
+    #[arg(long, value_name = "[N:]NAME=VALUE,...")]
+    pub gic: Vec<String>,
+    /// How to choose where the architecture permits several outcomes: benign, or adversarial[:SEED], which raises the errors
+    /// that may be raised.
+    #[arg(long, value_name = "benign|adversarial[:SEED]", default_value = "benign")]
+    pub policy: String,
     /// A disk: a raw file or block device on virtio-mmio, with ,ro read-only. May be given again, up to 32 times.
     #[arg(long, value_name = "FILE[,ro]")]
     pub disk: Vec<String>,
@@ -208,10 +216,15 @@ impl RunArgs {
             return Err(error);
         }
         let features = self.feature.iter().map(|text| text.parse::<FeatureSetting>()).collect::<Result<_, _>>()?;
+        let policy = |reason| ConfigError::Policy { text: self.policy.clone(), reason };
         Ok(MachineConfig {
             cpus: self.cpus,
             memory: parse_size(&self.memory).ok_or_else(|| ConfigError::MemorySyntax(self.memory.clone()))?,
-            cpu: CpuConfig { preset: self.cpu.clone(), features },
+            cpu: CpuConfig {
+                preset: self.cpu.clone(),
+                features,
+                gic: self.gic.iter().map(|text| text.parse()).collect::<Result<_, _>>()?,
+            },
             kernel: self.kernel.clone(),
             initrd: self.initrd.clone(),
             append: self.append.clone(),
@@ -223,6 +236,7 @@ impl RunArgs {
                 EngineName::Auto | EngineName::Jit => Engine::Auto,
             },
             seed: self.seed,
+            policy: self.policy.parse().map_err(policy)?,
             max_insns: self.max_insns,
             timeout: self.timeout.as_deref().map(timeout).transpose()?,
         })
@@ -237,6 +251,7 @@ fn timeout(text: &str) -> Result<Duration, ConfigError> {
 
 #[cfg(test)]
 mod tests {
+    use arch::policy::Policy;
     use clap::CommandFactory;
 
     use super::*;
@@ -271,6 +286,10 @@ mod tests {
             "lse=off",
             "--feature",
             "1:pan=off",
+            "--gic",
+            "tds=off,list-registers=8",
+            "--policy",
+            "adversarial:9",
             "--disk",
             "a",
             "--disk",
@@ -297,6 +316,8 @@ mod tests {
         assert_eq!(config.engine, Engine::Interpreter);
         assert_eq!((config.disks.len(), config.cpu.features.len()), (2, 2));
         assert_eq!(config.cpu.preset, "neoverse-n1");
+        assert_eq!(config.cpu.gic, ["tds=off,list-registers=8".parse().unwrap()]);
+        assert_eq!(config.policy, Policy::Adversarial { seed: 9 });
     }
 
     #[test]
@@ -335,6 +356,10 @@ mod tests {
             ("--memory", "-1"),
             ("--feature", "nonsense=on"),
             ("--disk", ",ro"),
+            ("--gic", "list-registers=17"),
+            ("--gic", "seis"),
+            ("--policy", "evil"),
+            ("--policy", "adversarial:x"),
             ("--net", "tap"),
             ("--time", "slow"),
             ("--engine", "fast"),

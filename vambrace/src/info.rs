@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use arch::feature::{Feature, Setting, modelled};
+use arch::gic::Property;
 use arch::preset::{self, ALIASES, PRESETS, Source};
 
 use crate::status::Status;
@@ -71,6 +72,10 @@ fn features_text() -> String {
     for setting in Setting::ALL {
         let _ = writeln!(out, "  {:<16} {}", setting.name(), setting.range());
     }
+    out.push_str("\nThe GIC's virtual CPU interface, with EL2 (--gic NAME=VALUE,...):\n");
+    for property in Property::ALL {
+        let _ = writeln!(out, "  {:<16} {}", property.name(), property.range());
+    }
     out
 }
 
@@ -94,6 +99,8 @@ fn preset_text(name: &str) -> Option<String> {
         "\npa-bits={} asid-bits={} breakpoints={} watchpoints={} pmu-counters={}",
         model.pa_bits, model.asid_bits, model.breakpoints, model.watchpoints, model.pmu_counters
     );
+    let gic = Property::ALL.map(|property| format!("{}={}", property.name(), property.value(&model.gic)));
+    let _ = writeln!(out, "--gic {}", gic.join(","));
     Some(out)
 }
 
@@ -121,6 +128,8 @@ mod tests {
             assert!(text.lines().any(|line| line.starts_with(name)), "{name} is missing");
             let text = preset_text(name).unwrap_or_else(|| panic!("nothing of {name}"));
             assert!(text.contains("FEAT_FP") && text.contains("pa-bits="), "{text}");
+            let gic = text.lines().find_map(|line| line.strip_prefix("--gic ")).unwrap_or_default();
+            assert_eq!(arch::gic::VirtualInterface::DEFAULT.clone().apply(gic), Ok(()), "{gic}");
         }
         assert!(preset_text("pentium").is_none());
     }
@@ -142,5 +151,6 @@ mod tests {
         let words: Vec<_> = text.split_whitespace().collect();
         assert!(Feature::ALL.iter().all(|f| words.contains(&f.name())));
         assert!(Setting::ALL.iter().all(|s| words.contains(&s.name())));
+        assert!(Property::ALL.iter().all(|p| words.contains(&p.name())));
     }
 }

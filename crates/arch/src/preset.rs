@@ -6,6 +6,7 @@
 use crate::{
     feature::{Feature, Feature::*, FeatureSet, offered},
     field::{id_aa64dfr0_el1 as dfr0, id_aa64mmfr0_el1 as mmfr0},
+    gic::{Seis, VirtualInterface},
     model::{CpuModel, Granules, features_of, granules_of, pa_bits_of},
     sysreg::{Reg, Reg::*},
 };
@@ -42,6 +43,8 @@ pub struct Preset {
     /// CCSIDR_EL1: level 1 data, level 1 instruction, level 2, level 3; 0 for none. Where the preset is derived, computed
     /// from the sizes in public descriptions of the core.
     pub ccsidr: [u64; 4],
+    /// The GIC's virtual CPU interface.
+    pub gic: VirtualInterface,
     /// PMCR_EL0 as read after reset: IDCODE and N. Assumed (6 counters) where the preset is derived.
     pub pmcr: u64,
 }
@@ -59,6 +62,11 @@ const fn cache_ccidx(ways: u64, kib: u64) -> u64 {
     (sets - 1) << 32 | (ways - 1) << 3 | 2
 }
 
+/// The M1 reports misuse by SError interrupts, some of them to the wrong level, and has TDIR: Linux (arm64 KVM, vgic-v3) says
+/// so. The number of list registers and the widths are assumed.
+const APPLE_M1_GIC: VirtualInterface =
+    VirtualInterface { list_registers: 8, seis: Seis::Broken, ..VirtualInterface::DEFAULT };
+
 /// Every preset but `max`.
 pub static PRESETS: [Preset; 15] = [
     Preset {
@@ -74,6 +82,7 @@ pub static PRESETS: [Preset; 15] = [
             (CLIDR_EL1, 0x0a20_0023),
         ],
         ccsidr: [cache(4, 32, 7), cache(2, 32, 2), cache(16, 1024, 7), 0],
+        gic: VirtualInterface::DEFAULT,
         pmcr: 0x4103_3000,
     },
     Preset {
@@ -89,6 +98,7 @@ pub static PRESETS: [Preset; 15] = [
             (CLIDR_EL1, 0x0a20_0023),
         ],
         ccsidr: [cache(2, 32, 7), cache(3, 48, 2), cache(16, 2048, 7), 0],
+        gic: VirtualInterface::DEFAULT,
         pmcr: 0x4101_3000,
     },
     Preset {
@@ -104,6 +114,7 @@ pub static PRESETS: [Preset; 15] = [
             (CLIDR_EL1, 0x0a20_0023),
         ],
         ccsidr: [cache(2, 32, 7), cache(3, 48, 2), cache(16, 1024, 7), 0],
+        gic: VirtualInterface::DEFAULT,
         pmcr: 0x4102_3000,
     },
     Preset {
@@ -123,6 +134,7 @@ pub static PRESETS: [Preset; 15] = [
             (CLIDR_EL1, 0x8200_0023),
         ],
         ccsidr: [cache(4, 64, 7), cache(4, 64, 2), cache(8, 512, 7), 0],
+        gic: VirtualInterface::DEFAULT,
         pmcr: 0x410b_3000,
     },
     Preset {
@@ -144,6 +156,7 @@ pub static PRESETS: [Preset; 15] = [
             (CLIDR_EL1, 0xc300_0123),
         ],
         ccsidr: [cache(4, 32, 7), cache(4, 32, 2), cache(8, 512, 7), cache(16, 8192, 7)],
+        gic: VirtualInterface::DEFAULT,
         pmcr: 0x4121_3000,
     },
     Preset {
@@ -157,6 +170,7 @@ pub static PRESETS: [Preset; 15] = [
         },
         values: &[(CTR_EL0, 0x9444_c004)],
         ccsidr: [cache_ccidx(4, 64), cache_ccidx(4, 64), cache_ccidx(8, 2048), 0],
+        gic: VirtualInterface::DEFAULT,
         pmcr: 0x4100_3000,
     },
     Preset {
@@ -176,6 +190,7 @@ pub static PRESETS: [Preset; 15] = [
             (CLIDR_EL1, 0x8200_0023),
         ],
         ccsidr: [cache(4, 64, 7), cache(4, 64, 2), cache(8, 1024, 7), 0],
+        gic: VirtualInterface::DEFAULT,
         pmcr: 0x410c_3000,
     },
     Preset {
@@ -197,6 +212,7 @@ pub static PRESETS: [Preset; 15] = [
         ],
         // From the text: 4 ways of 64 KiB, 8 ways of 512 KiB or 1 MiB.
         ccsidr: [cache_ccidx(4, 64), cache_ccidx(4, 64), cache_ccidx(8, 1024), 0],
+        gic: VirtualInterface::DEFAULT,
         pmcr: 0x3000,
     },
     Preset {
@@ -218,6 +234,7 @@ pub static PRESETS: [Preset; 15] = [
         ],
         // From the text: the listed values contradict FEAT_CCIDX.
         ccsidr: [cache_ccidx(4, 64), cache_ccidx(4, 64), cache_ccidx(8, 1024), 0],
+        gic: VirtualInterface::DEFAULT,
         pmcr: 0x4121_3000,
     },
     Preset {
@@ -231,6 +248,7 @@ pub static PRESETS: [Preset; 15] = [
         },
         values: &[],
         ccsidr: [cache_ccidx(4, 64), cache_ccidx(4, 64), cache_ccidx(8, 2048), 0],
+        gic: VirtualInterface::DEFAULT,
         pmcr: 0x4100_3000,
     },
     Preset {
@@ -244,6 +262,7 @@ pub static PRESETS: [Preset; 15] = [
         },
         values: &[],
         ccsidr: [cache_ccidx(4, 64), cache_ccidx(4, 64), cache_ccidx(8, 2048), 0],
+        gic: VirtualInterface::DEFAULT,
         pmcr: 0x4100_3000,
     },
     Preset {
@@ -274,6 +293,7 @@ pub static PRESETS: [Preset; 15] = [
         },
         values: &[(CLIDR_EL1, 0xc300_0123)],
         ccsidr: [cache(8, 32, 7), cache(8, 32, 2), cache(8, 256, 7), cache(32, 32768, 7)],
+        gic: VirtualInterface::DEFAULT,
         pmcr: 0x43af_3000,
     },
     Preset {
@@ -287,6 +307,7 @@ pub static PRESETS: [Preset; 15] = [
         },
         values: &[],
         ccsidr: [cache(4, 64, 7), cache(4, 64, 2), cache(8, 512, 7), 0],
+        gic: VirtualInterface::DEFAULT,
         pmcr: 0x4801_3000,
     },
     Preset {
@@ -307,6 +328,7 @@ pub static PRESETS: [Preset; 15] = [
             (CLIDR_EL1, 0x8100_0023),
         ],
         ccsidr: [0x701f_e03a, 0x203f_e02a, 0x73ff_e05b, 0],
+        gic: APPLE_M1_GIC,
         pmcr: 0,
     },
     Preset {
@@ -320,6 +342,7 @@ pub static PRESETS: [Preset; 15] = [
         },
         values: &[],
         ccsidr: [cache(16, 64, 7), cache(4, 64, 2), cache(8, 256, 7), 0],
+        gic: VirtualInterface::DEFAULT,
         pmcr: 0x510a_3000,
     },
 ];
@@ -449,9 +472,7 @@ impl Preset {
             clidr: self.value(CLIDR_EL1),
             ccsidr_data: [l1d, l2, l3],
             ccsidr_instruction: l1i,
-            gic_priority_bits: 5,
-            gic_preemption_bits: 5,
-            list_registers: 4,
+            gic: self.gic,
         }
     }
 }

@@ -69,6 +69,13 @@ impl CpuLines {
     pub const HCR_VF: u32 = 256;
     /// `HCR_EL2.VSE`, driven by the PE itself.
     pub const HCR_VSE: u32 = 512;
+    /// A guest misused the virtual CPU interface, which reports that (ICH_VTR_EL2.SEIS). The PE turns it into one of the two
+    /// below, by its controls.
+    pub const SEI: u32 = 1024;
+    /// A virtual SError interrupt that the virtual CPU interface generated.
+    pub const SEI_VIRTUAL: u32 = 2048;
+    /// An SError interrupt that the virtual CPU interface generated and that ICH_HCR_EL2.TSEI takes to EL2.
+    pub const SEI_TO_EL2: u32 = 4096;
     /// Something waits in the PE's mailbox (TLB invalidations and the like from other PEs).
     pub const MAIL: u32 = 64;
 

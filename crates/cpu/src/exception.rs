@@ -1,6 +1,7 @@
 //! Taking exceptions and returning from them. DDI 0487 D1.3 and D1.4; the shared pseudocode AArch64.TakeException.
 
 use arch::esr::{self, Origin, SError, Syndrome};
+use arch::feature::Feature;
 use arch::field::{hcr_el2, sctlr_el1 as sctlr};
 use arch::sysreg::Reg;
 use arch::{El, Va};
@@ -145,25 +146,37 @@ impl Pe {
     /// Takes a physical interrupt at the level it is routed to.
     pub(crate) fn take_physical(&mut self, interrupt: Interrupt) {
         let to = self.interrupt_target(interrupt);
-        self.take_asynchronous(interrupt, to);
+        self.take_asynchronous(interrupt, SError::Uncategorised, to);
     }
 
     /// Takes a virtual interrupt at EL1.
     pub(crate) fn take_virtual(&mut self, interrupt: Interrupt) {
+        let mut serror = SError::Uncategorised;
         if interrupt == Interrupt::SError {
             // A virtual SError is taken once.
             self.sys[Reg::HCR_EL2 as usize] &= !hcr_el2::VSE.mask();
+            // With FEAT_RAS the hypervisor says what it is (AArch64.TakeVirtualSErrorException).
+            if self.model.has(Feature::FEAT_RAS) {
+                serror = SError::Given(self.reg(Reg::VSESR_EL2) as u32);
+            }
         }
-        self.take_asynchronous(interrupt, El::El1);
+        self.take_asynchronous(interrupt, serror, El::El1);
     }
 
-    fn take_asynchronous(&mut self, interrupt: Interrupt, to: El) {
+    /// Takes an SError interrupt that the GIC's CPU interface generated to the level that it was routed to: an uncategorised one,
+    /// with IDS and AET 0, as the M1 reports it.
+    pub(crate) fn take_system_error(&mut self, to: El) {
+        self.take_asynchronous(Interrupt::SError, SError::Uncategorised, to);
+    }
+
+    /// `serror` is what an SError interrupt is; the others have no syndrome.
+    fn take_asynchronous(&mut self, interrupt: Interrupt, serror: SError, to: El) {
         let from = self.pstate.el;
         let vector = match interrupt {
             Interrupt::Irq => Vector::Irq,
             Interrupt::Fiq => Vector::Fiq,
             Interrupt::SError => {
-                self.sys[level_regs(to).esr as usize] = SError::Uncategorised.syndrome().taken(Origin::Same);
+                self.sys[level_regs(to).esr as usize] = serror.syndrome().taken(Origin::Same);
                 Vector::SError
             }
         };

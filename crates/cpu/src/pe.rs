@@ -462,11 +462,11 @@ impl Pe {
     /// Would WFI complete at once? So it is where an interrupt is pending, masked or not; a virtual one where it is enabled.
     #[must_use]
     pub fn has_pending_interrupt(&self) -> bool {
-        let mut wakes = CpuLines::IRQ | CpuLines::FIQ | CpuLines::SERROR;
+        let mut wakes = CpuLines::IRQ | CpuLines::FIQ | CpuLines::SERROR | CpuLines::SEI_TO_EL2;
         for (interrupt, lines) in [
             (Interrupt::Irq, CpuLines::VIRQ | CpuLines::HCR_VI),
             (Interrupt::Fiq, CpuLines::VFIQ | CpuLines::HCR_VF),
-            (Interrupt::SError, CpuLines::HCR_VSE),
+            (Interrupt::SError, CpuLines::HCR_VSE | CpuLines::SEI_VIRTUAL),
         ] {
             if self.virtual_enabled(interrupt) {
                 wakes |= lines;

@@ -1,8 +1,8 @@
 //! The block loop. Order at an instruction boundary: budget, pending asynchronous exceptions, fetch (alignment,
 //! translation, permission), decode, execute.
 
-use arch::Va;
 use arch::field::tcr_el1 as tcr;
+use arch::{El, Va};
 use bus::CpuLines;
 use mmu::{AccessKind, Admission, Caching, Rights};
 use sem::Privilege;
@@ -206,6 +206,9 @@ impl Pe {
         if lines & CpuLines::SERROR != 0 {
             self.lines.drive(CpuLines::SERROR, bus::Level::Low);
             self.take_physical(Interrupt::SError);
+        } else if lines & CpuLines::SEI_TO_EL2 != 0 {
+            self.lines.drive(CpuLines::SEI_TO_EL2, bus::Level::Low);
+            self.take_system_error(El::El2);
         } else if lines & CpuLines::FIQ != 0 {
             self.take_physical(Interrupt::Fiq);
         } else if lines & CpuLines::IRQ != 0 {
@@ -213,6 +216,9 @@ impl Pe {
         } else if lines & CpuLines::HCR_VSE != 0 {
             self.lines.drive(CpuLines::HCR_VSE, bus::Level::Low);
             self.take_virtual(Interrupt::SError);
+        } else if lines & CpuLines::SEI_VIRTUAL != 0 {
+            self.lines.drive(CpuLines::SEI_VIRTUAL, bus::Level::Low);
+            self.take_system_error(El::El1);
         } else if lines & (CpuLines::VFIQ | CpuLines::HCR_VF) != 0 {
             self.take_virtual(Interrupt::Fiq);
         } else if lines & (CpuLines::VIRQ | CpuLines::HCR_VI) != 0 {

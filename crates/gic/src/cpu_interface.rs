@@ -5,6 +5,10 @@ use arch::sysreg::Enc;
 use crate::priority::{Group, MIN_BPR0, MIN_BPR1};
 use crate::spec::{ICC_SRE, PRIORITY_MASK, PRIVATE, SPECIAL, SPURIOUS, icc, icc_ctlr, sgir};
 use crate::state::{Bank, Pending, State};
+use crate::virtual_interface::report_physical;
+
+/// Bits of an INTID in `ICC_EOIR*` and `ICC_DIR` beyond the implemented 16.
+const INTID_RES0: u32 = 0xff_0000;
 
 /// Reads `reg` of PE `pe`; `None` where there is no such register or it cannot be read.
 pub fn read(state: &mut State, pe: usize, reg: Enc) -> Option<u64> {
@@ -19,10 +23,13 @@ pub fn read(state: &mut State, pe: usize, reg: Enc) -> Option<u64> {
         // With CBPR the Non-secure binary point reads as Group 0's plus one, saturated.
         icc::BPR1 if interface.ctlr & icc_ctlr::CBPR != 0 => (interface.bpr[0] + 1).min(7).into(),
         icc::BPR1 => interface.bpr[1].into(),
-        icc::AP0R0 => interface.active.0[0].into(),
-        icc::AP1R0 => interface.active.0[1].into(),
+        icc::AP0R0 => interface.active.register(Group::Zero, 0)?.into(),
+        icc::AP1R0 => interface.active.register(Group::One, 0)?.into(),
         icc::RPR => interface.active.running().into(),
-        icc::CTLR => interface.ctlr | icc_ctlr::FIXED,
+        icc::CTLR => {
+            let errors = state.pes[pe].virtual_interface.model.reports_errors();
+            interface.ctlr | icc_ctlr::FIXED | if errors { icc_ctlr::SEIS } else { 0 }
+        }
         icc::SRE => ICC_SRE,
         icc::IGRPEN0 => u64::from(interface.enables & 1),
         icc::IGRPEN1 => u64::from(interface.enables >> 1),
@@ -38,14 +45,16 @@ pub fn write(state: &mut State, pe: usize, reg: Enc, value: u64) -> Option<()> {
         icc::PMR => interface.pmr = value as u8 & PRIORITY_MASK,
         icc::EOIR0 => end_of_interrupt(state, pe, Group::Zero, value as u32 & 0xff_ffff),
         icc::EOIR1 => end_of_interrupt(state, pe, Group::One, value as u32 & 0xff_ffff),
-        // Writing DIR with EOImode 0 is UNPREDICTABLE; it is ignored.
-        icc::DIR if interface.ctlr & icc_ctlr::EOI_MODE == 0 => {}
+        // Writing DIR with EOImode 0, or an INTID of more than the implemented 16 bits, is UNPREDICTABLE; it is ignored.
+        icc::DIR if interface.ctlr & icc_ctlr::EOI_MODE == 0 || value as u32 & INTID_RES0 != 0 => {
+            report_physical(&state.pes[pe]);
+        }
         icc::DIR => deactivate(state, pe, value as u32 & 0xff_ffff),
         icc::BPR0 => interface.bpr[0] = point.max(MIN_BPR0),
         icc::BPR1 if interface.ctlr & icc_ctlr::CBPR != 0 => {}
         icc::BPR1 => interface.bpr[1] = point.max(MIN_BPR1),
-        icc::AP0R0 => interface.active.0[0] = value as u32,
-        icc::AP1R0 => interface.active.0[1] = value as u32,
+        icc::AP0R0 => interface.active.set_register(Group::Zero, 0, value as u32)?,
+        icc::AP1R0 => interface.active.set_register(Group::One, 0, value as u32)?,
         icc::CTLR => interface.ctlr = value & icc_ctlr::WRITABLE,
         icc::SRE => {}
         icc::IGRPEN0 => enable_group(state, pe, Group::Zero, value & 1),
@@ -78,12 +87,16 @@ fn acknowledge(state: &mut State, index: usize, group: Group) -> u64 {
     intid.into()
 }
 
-/// A write to `ICC_EOIR*`: priority drop, and deactivation too with EOImode 0. A write that names a special or
-/// unimplemented INTID, or comes from the other group than the running priority's, is ignored.
+/// A write to `ICC_EOIR*`: priority drop, and deactivation too with EOImode 0. A write that names a special INTID is ignored;
+/// so is one with an INTID that does not exist or from the other group than the running priority's, which is UNPREDICTABLE and
+/// may be reported.
 fn end_of_interrupt(state: &mut State, index: usize, group: Group, intid: u32) {
+    if (SPECIAL..=SPURIOUS).contains(&intid) {
+        return;
+    }
     let interface = &mut state.pes[index].interface;
     if intid >= SPECIAL || interface.active.running_group() != Some(group) {
-        return;
+        return report_physical(&state.pes[index]);
     }
     interface.active.drop_highest(group);
     if interface.ctlr & icc_ctlr::EOI_MODE == 0 {

@@ -10,6 +10,8 @@
 use core::ops::Range;
 use std::sync::{Arc, Mutex};
 
+use arch::gic::VirtualInterface;
+use arch::policy::Policy;
 use arch::sysreg::Enc;
 use bus::{CpuInterface, CpuLines, IrqSink, Level};
 use thiserror::Error;
@@ -48,6 +50,14 @@ pub enum GicError {
         /// Sets of wires.
         wires: usize,
     },
+    /// Not one virtual CPU interface a PE.
+    #[error("{pes} PEs but {interfaces} virtual CPU interfaces")]
+    Interfaces {
+        /// PEs.
+        pes: usize,
+        /// Virtual CPU interfaces.
+        interfaces: usize,
+    },
     /// Two PEs have one affinity.
     #[error("two PEs have affinity {0:#x}")]
     Affinity(u64),
@@ -62,6 +72,10 @@ pub struct Config {
     pub spis: u32,
     /// The wires of each PE, by PE index.
     pub wires: Vec<Arc<CpuLines>>,
+    /// What the virtual CPU interface of each PE is like, by PE index.
+    pub interfaces: Vec<VirtualInterface>,
+    /// What happens where software misuses a CPU interface.
+    pub policy: Policy,
     /// What `GICR_WAKER` says at power-on. Reset is [`Sleep::Asleep`]: nothing is forwarded until software wakes the
     /// redistributor. A board that starts a kernel in the firmware's stead hands it over [`Sleep::Awake`].
     pub sleep: Sleep,
@@ -84,13 +98,16 @@ struct Shared {
 impl Gic {
     /// Makes a controller in its reset state.
     pub fn new(config: Config) -> Result<Self, GicError> {
-        let Config { affinities, spis, wires, sleep } = config;
+        let Config { affinities, spis, wires, interfaces, policy, sleep } = config;
         let pes = affinities.len();
         if pes == 0 || pes > MAX_PES {
             return Err(GicError::Pes(pes));
         }
         if wires.len() != pes {
             return Err(GicError::Wires { pes, wires: wires.len() });
+        }
+        if interfaces.len() != pes {
+            return Err(GicError::Interfaces { pes, interfaces: interfaces.len() });
         }
         if spis > MAX_SPIS {
             return Err(GicError::Spis(spis));
@@ -102,7 +119,8 @@ impl Gic {
             let a = u64::from(twice[0]);
             return Err(GicError::Affinity((a & 0xff00_0000) << 8 | a & 0xff_ffff));
         }
-        Ok(Self(Arc::new(Shared { pes, state: Mutex::new(State::new(&packed, spis, wires, sleep)) })))
+        let parts = wires.into_iter().zip(interfaces).collect();
+        Ok(Self(Arc::new(Shared { pes, state: Mutex::new(State::new(&packed, spis, parts, sleep, policy)) })))
     }
 
     /// The distributor's device, for a window of [`Distributor::LEN`] bytes.
@@ -175,7 +193,7 @@ impl CpuInterface for Gic {
         self.with_pe(cpu, |state| virtual_interface::write_hypervisor(state, cpu, reg, value)).flatten()
     }
     fn list_registers_in_use(&self, cpu: usize) -> u8 {
-        self.with_pe(cpu, |state| virtual_interface::in_use(state, cpu)).unwrap_or(0)
+        self.with_pe(cpu, |state| state.pes[cpu].virtual_interface.in_use()).unwrap_or(0)
     }
     fn set_ppi(&self, cpu: usize, intid: u32, level: Level) {
         if (SGIS..PRIVATE).contains(&intid) {

@@ -1,6 +1,6 @@
 //! Priorities: groups, priority grouping and the running priority (IHI 0069, §4.8).
 
-use crate::spec::{PRIORITY_BITS, PRIORITY_MASK};
+use crate::spec::PRIORITY_BITS;
 
 /// An interrupt group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,34 +33,62 @@ pub const fn group_priority(priority: u8, point: u8) -> u8 {
     priority & (0xffu16 << (point + 1)) as u8
 }
 
-/// The active-priorities registers of a CPU interface: one bit for each of the 32 group priorities, by group.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct ActivePriorities(pub [u32; 2]);
+/// The active-priorities registers of a CPU interface: one bit for each group priority, by group.
+#[derive(Clone, Copy, Debug)]
+pub struct ActivePriorities {
+    bits: [u128; 2],
+    /// Bits of a group priority, 5 to 7.
+    preemption_bits: u8,
+}
 
 impl ActivePriorities {
+    /// None active, of `preemption_bits` (5 to 7) bits each.
+    pub const fn new(preemption_bits: u8) -> Self {
+        Self { bits: [0; 2], preemption_bits }
+    }
     /// The running priority: the highest active group priority, or [`IDLE`].
     pub const fn running(self) -> u8 {
-        let all = self.0[0] | self.0[1];
-        if all == 0 { IDLE } else { (all.trailing_zeros() as u8) << (8 - PRIORITY_BITS) }
+        let all = self.bits[0] | self.bits[1];
+        if all == 0 { IDLE } else { (all.trailing_zeros() as u8) << (8 - self.preemption_bits) }
     }
-    /// The group of the highest active priority.
+    /// The group of the highest active priority; group 0 where both have it.
     pub const fn running_group(self) -> Option<Group> {
-        if self.0[0] | self.0[1] == 0 {
+        if self.bits[0] | self.bits[1] == 0 {
             None
-        } else if self.0[0].trailing_zeros() <= self.0[1].trailing_zeros() {
+        } else if self.bits[0].trailing_zeros() <= self.bits[1].trailing_zeros() {
             Some(Group::Zero)
         } else {
             Some(Group::One)
         }
     }
     /// An interrupt of this group and group priority became active.
-    pub fn raise(&mut self, group: Group, group_priority: u8) {
-        self.0[group.index()] |= 1 << ((group_priority & PRIORITY_MASK) >> (8 - PRIORITY_BITS));
+    pub const fn raise(&mut self, group: Group, group_priority: u8) {
+        self.bits[group.index()] |= 1 << (group_priority >> (8 - self.preemption_bits));
     }
     /// Priority drop: the highest active priority of `group` ends.
-    pub fn drop_highest(&mut self, group: Group) {
-        let bits = &mut self.0[group.index()];
+    pub const fn drop_highest(&mut self, group: Group) {
+        let bits = &mut self.bits[group.index()];
         *bits &= bits.wrapping_sub(1);
+    }
+    /// Register `n` of `group`, where there is one: 1, 2 or 4 of 32 bits.
+    pub const fn register(self, group: Group, n: usize) -> Option<u32> {
+        if n < self.registers() { Some((self.bits[group.index()] >> (32 * n)) as u32) } else { None }
+    }
+    /// Sets register `n` of `group`, where there is one.
+    pub const fn set_register(&mut self, group: Group, n: usize, value: u32) -> Option<()> {
+        if n >= self.registers() {
+            return None;
+        }
+        let bits = &mut self.bits[group.index()];
+        *bits = *bits & !((u32::MAX as u128) << (32 * n)) | (value as u128) << (32 * n);
+        Some(())
+    }
+    const fn registers(self) -> usize {
+        1 << (self.preemption_bits - 5)
+    }
+    /// Folds the state.
+    pub fn hash(self, state: &mut dyn core::hash::Hasher) {
+        self.bits.into_iter().for_each(|bits| state.write_u128(bits));
     }
 }
 
@@ -78,7 +106,7 @@ mod tests {
 
     #[test]
     fn running_priority_is_the_highest_active() {
-        let mut active = ActivePriorities::default();
+        let mut active = ActivePriorities::new(5);
         assert_eq!((active.running(), active.running_group()), (IDLE, None));
         active.raise(Group::One, 0xa0);
         active.raise(Group::Zero, 0x40);
@@ -91,5 +119,19 @@ mod tests {
         active.drop_highest(Group::One);
         active.drop_highest(Group::One);
         assert_eq!(active.running(), IDLE);
+    }
+    #[test]
+    fn registers_by_preemption_bits() {
+        for (bits, count) in [(5, 1), (6, 2), (7, 4)] {
+            let mut active = ActivePriorities::new(bits);
+            assert_eq!((0..5).filter(|n| active.register(Group::One, *n).is_some()).count(), count);
+            assert_eq!(active.set_register(Group::One, count, 1), None);
+            // The lowest group priority is the last bit of the last register.
+            active.raise(Group::One, 0xff << (8 - bits));
+            assert_eq!(active.register(Group::One, count - 1), Some(1 << 31), "{bits} bits");
+            assert_eq!(active.running(), 0xff << (8 - bits));
+            assert_eq!(active.set_register(Group::Zero, 0, 2), Some(()));
+            assert_eq!((active.running(), active.running_group()), (1 << (8 - bits), Some(Group::Zero)));
+        }
     }
 }

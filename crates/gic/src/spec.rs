@@ -311,8 +311,10 @@ pub mod icc_ctlr {
     pub const EOI_MODE: u64 = 2;
     /// The writable bits; `PMHE` is RAZ/WI.
     pub const WRITABLE: u64 = CBPR | EOI_MODE;
-    /// Read-only fields: `PRIbits` = 4 (five bits), `IDbits` = 0 (16 bits), `A3V`, `RSS`.
+    /// Read-only fields: `PRIbits` = 4 (five bits), `IDbits` = 0 (16 bits), `A3V`, `RSS`; `SEIS` is the PE's.
     pub const FIXED: u64 = 4 << 8 | 1 << 15 | 1 << 18;
+    /// `SEIS`.
+    pub const SEIS: u64 = 1 << 14;
 }
 
 /// `ICC_SRE_EL1`: `DIB`, `DFB` and `SRE`, all RAO/WI: there is no legacy interface to fall back to (§12.2).

@@ -8,14 +8,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use arch::gic::VirtualInterface as Model;
+use arch::policy::Policy;
 use bus::{CpuLines, Level, Size};
 
 use crate::priority::{ActivePriorities, Group, IDLE, MIN_BPR0, MIN_BPR1, group_priority};
-use crate::spec::{BitReg, IntReg, MAX_SPIS, PRIORITY_MASK, PRIVATE, SPECIAL, gicr_ctlr, icc_ctlr, irouter};
+use crate::spec::{
+    BitReg, IntReg, MAX_SPIS, PRIORITY_BITS, PRIORITY_MASK, PRIVATE, SPECIAL, gicr_ctlr, icc_ctlr, irouter,
+};
 use crate::virtual_interface::VirtualInterface;
 
-/// List registers of each PE.
-pub const LIST_REGISTERS: usize = 4;
 /// Banks of SPIs at most.
 pub const MAX_SPI_BANKS: usize = MAX_SPIS.div_ceil(32) as usize;
 
@@ -178,7 +180,6 @@ pub struct Groups {
 }
 
 /// A PE's CPU interface: the state behind the `ICC_*` registers.
-/// The virtual CPU interface (`ICH_*`, `ICV_*`) gets its own struct and module beside this one.
 #[derive(Clone, Debug)]
 pub struct Interface {
     /// `ICC_PMR_EL1`.
@@ -196,7 +197,7 @@ pub struct Interface {
 impl Interface {
     /// The reset state. Binary points reset to their least values, everything else to zero (§12.2).
     pub const fn new() -> Self {
-        Self { pmr: 0, bpr: [MIN_BPR0, MIN_BPR1], active: ActivePriorities([0; 2]), ctlr: 0, enables: 0 }
+        Self { pmr: 0, bpr: [MIN_BPR0, MIN_BPR1], active: ActivePriorities::new(PRIORITY_BITS), ctlr: 0, enables: 0 }
     }
     /// The group priority of an interrupt of `group` (§4.8, priority grouping). `ICC_BPR1_EL1` is the Non-secure one,
     /// whose values are one above Group 0's scale; with `CBPR` Group 0's holds for both.
@@ -208,8 +209,7 @@ impl Interface {
     }
     fn hash(&self, state: &mut dyn core::hash::Hasher) {
         state.write(&[self.pmr, self.bpr[0], self.bpr[1]]);
-        state.write_u32(self.active.0[0]);
-        state.write_u32(self.active.0[1]);
+        self.active.hash(state);
         state.write_u64(self.ctlr);
         state.write_u32(self.enables);
     }
@@ -282,14 +282,14 @@ impl Pe {
         }
     }
 
-    /// Drives virtual wires.
-    pub fn drive_virtual(&self, lines: u32, level: Level) {
+    /// Drives wires that follow no physical interrupt.
+    pub fn drive(&self, lines: u32, level: Level) {
         if lines != 0 {
             self.wires.drive(lines, level);
         }
     }
 
-    fn drive(&mut self, lines: u32) {
+    fn drive_physical(&mut self, lines: u32) {
         let changed = lines ^ self.driven;
         if changed & lines != 0 {
             self.wires.drive(changed & lines, Level::High);
@@ -329,20 +329,21 @@ pub struct State {
 }
 
 impl State {
-    /// The reset state. `affinities` are distinct and as many as `wires`; `spis` is at most [`MAX_SPIS`].
-    pub fn new(affinities: &[u32], spis: u32, wires: Vec<Arc<CpuLines>>, sleep: Sleep) -> Self {
+    /// The reset state. `affinities` are distinct and as many as `pes`, which have each PE's wires and virtual interface;
+    /// `spis` is at most [`MAX_SPIS`].
+    pub fn new(affinities: &[u32], spis: u32, pes: Vec<(Arc<CpuLines>, Model)>, sleep: Sleep, policy: Policy) -> Self {
         let mut ranges = BTreeMap::new();
         for (index, affinity) in affinities.iter().enumerate() {
             ranges.entry(affinity >> 4).or_insert([NOWHERE; 16])[*affinity as usize & 15] = index as u16;
         }
-        let pe = |(affinity, wires): (&u32, Arc<CpuLines>)| Pe {
+        let pe = |(index, (affinity, (wires, model))): (usize, (&u32, (Arc<CpuLines>, Model)))| Pe {
             affinity: *affinity,
             bank: Bank::new(u32::MAX, 0xffff),
             sleep,
             ctlr: 0,
             status: 0,
             interface: Interface::new(),
-            virtual_interface: VirtualInterface::new(LIST_REGISTERS),
+            virtual_interface: VirtualInterface::new(model, policy, index),
             hppi: None,
             spis: [0; MAX_SPI_BANKS],
             spi_words: 0,
@@ -358,7 +359,7 @@ impl State {
             status: 0,
             banks: (0..banks).map(|b| Bank::new(implemented(b), 0)).collect(),
             routes: vec![0; banks as usize * 32],
-            pes: affinities.iter().zip(wires).map(pe).collect(),
+            pes: affinities.iter().zip(pes).enumerate().map(pe).collect(),
             ranges,
             placed: vec![NOWHERE; banks as usize * 32],
             one_of_n: vec![0; banks as usize],
@@ -399,7 +400,7 @@ impl State {
                 Some(Group::One) => CpuLines::IRQ,
                 None => 0,
             };
-            pe.drive(lines);
+            pe.drive_physical(lines);
         }
     }
 
@@ -532,7 +533,6 @@ impl State {
             state.write_u32(pe.ctlr);
             state.write_u32(pe.status);
             pe.interface.hash(state);
-            pe.virtual_interface.hash(state);
             pe.virtual_interface.hash(state);
         }
     }

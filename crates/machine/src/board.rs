@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use arch::Pa;
 use arch::feature::Feature;
 use arch::model::CpuModel;
+use arch::policy::Policy;
 use bus::{Bus, CpuLines, Device, IrqLine, IrqSink, Ram};
 use cpu::{CodeCache, Conduit, Pe, PeConfig, Semihosting};
 use gic::Gic;
@@ -34,6 +35,8 @@ pub struct BoardConfig {
     pub semihosting: Semihosting,
     /// Seconds since 1970 at power-on, as the real-time clock has it.
     pub epoch: u64,
+    /// How the machine chooses among permitted outcomes.
+    pub policy: Policy,
 }
 
 /// A disk.
@@ -84,6 +87,7 @@ impl Board {
     /// Builds it.
     pub fn new(config: BoardConfig) -> Result<Self, BoardError> {
         let cpus = config.models.len();
+        let interfaces = config.models.iter().map(|model| model.gic).collect();
         let ram = Arc::new(Ram::new(config.memory)?);
         let lines: Vec<Arc<CpuLines>> = (0..cpus).map(|_| Arc::default()).collect();
         let affinities = (0..cpus).map(map::affinity).collect();
@@ -91,6 +95,8 @@ impl Board {
             affinities,
             spis: gic::Config::VIRT_SPIS,
             wires: lines.clone(),
+            interfaces,
+            policy: config.policy,
             sleep: gic::Sleep::Awake,
         })?;
         let mut bus = Bus::new(ram.clone(), Pa(map::RAM_BASE));

@@ -66,6 +66,7 @@ impl Machine {
             seed: config.seed,
             semihosting: options.semihosting,
             epoch: EPOCH,
+            policy: config.policy,
         })?;
         let entry = boot::load(config, board.bus.ram())?;
         let pace = match (config.time, options.sleep) {

@@ -187,6 +187,7 @@ fn run() -> (Counts, [u64; 4]) {
         memory: 16 << 20,
         disks: Vec::new(),
         console: Box::new(io::sink()),
+        policy: arch::policy::Policy::Benign,
         seed: 0,
         semihosting: Semihosting::Off,
         epoch: 0,

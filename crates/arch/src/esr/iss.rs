@@ -421,6 +421,8 @@ impl Watchpoint {
 pub enum SError {
     /// IMPLEMENTATION DEFINED syndrome of 24 bits (IDS 1).
     Implementation(u32),
+    /// ISS\[24:0\] as software gives it (VSESR_EL2).
+    Given(u32),
     /// Without FEAT_RAS details: uncategorised (all zero).
     Uncategorised,
     /// FEAT_RAS: DFSC 0x11.
@@ -441,6 +443,7 @@ impl SError {
         use serror::*;
         let iss = match self {
             Self::Implementation(bits) => IDS.of(1) | bits as u64 & 0xff_ffff,
+            Self::Given(iss) => iss as u64 & 0x1ff_ffff,
             Self::Uncategorised => 0,
             Self::Ras { aet, external, iesb } => {
                 DFSC.of(0x11) | AET.of(aet as u64) | EA.of(external as u64) | IESB.of(iesb as u64)

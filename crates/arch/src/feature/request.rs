@@ -25,14 +25,11 @@ pub enum Setting {
     Watchpoints,
     /// PMU event counters, 0 to 31.
     PmuCounters,
-    /// GIC list registers, 1 to 16.
-    ListRegisters,
 }
 
 impl Setting {
     /// Every setting.
-    pub const ALL: [Self; 6] =
-        [Self::PaBits, Self::AsidBits, Self::Breakpoints, Self::Watchpoints, Self::PmuCounters, Self::ListRegisters];
+    pub const ALL: [Self; 5] = [Self::PaBits, Self::AsidBits, Self::Breakpoints, Self::Watchpoints, Self::PmuCounters];
 
     /// Its name on the command line.
     #[must_use]
@@ -43,7 +40,6 @@ impl Setting {
             Self::Breakpoints => "breakpoints",
             Self::Watchpoints => "watchpoints",
             Self::PmuCounters => "pmu-counters",
-            Self::ListRegisters => "list-registers",
         }
     }
 
@@ -55,7 +51,6 @@ impl Setting {
             Self::AsidBits => "8 or 16",
             Self::Breakpoints | Self::Watchpoints => "2 to 16",
             Self::PmuCounters => "0 to 31",
-            Self::ListRegisters => "1 to 16",
         }
     }
 
@@ -67,7 +62,6 @@ impl Setting {
             Self::AsidBits => matches!(value, 8 | 16),
             Self::Breakpoints | Self::Watchpoints => value >= 2 && value <= 16,
             Self::PmuCounters => value <= 31,
-            Self::ListRegisters => value >= 1 && value <= 16,
         }
     }
 }

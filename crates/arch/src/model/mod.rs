@@ -6,6 +6,7 @@ mod presence;
 pub use ids::{features_of, granules_of, pa_bits_of};
 
 use crate::feature::{Feature, Feature::*, FeatureSet, Missing, Request, Setting, Switch};
+use crate::gic::VirtualInterface;
 use core::fmt;
 
 /// Which translation granules there are.
@@ -62,12 +63,8 @@ pub struct CpuModel {
     pub ccsidr_data: [u64; 3],
     /// CCSIDR_EL1 of the level 1 instruction cache.
     pub ccsidr_instruction: u64,
-    /// GIC priority bits of the CPU interface and of its virtual part, 4 to 8 (5 to 8 for the latter).
-    pub gic_priority_bits: u8,
-    /// GIC preemption bits, 5 to 7.
-    pub gic_preemption_bits: u8,
-    /// GIC list registers, 1 to 16.
-    pub list_registers: u8,
+    /// The GIC's virtual CPU interface, where there is EL2.
+    pub gic: VirtualInterface,
 }
 
 /// Why a model cannot be.
@@ -192,7 +189,6 @@ impl CpuModel {
             }
             Setting::Watchpoints => self.watchpoints = value,
             Setting::PmuCounters => self.pmu_counters = value,
-            Setting::ListRegisters => self.list_registers = value,
         }
     }
 

@@ -30,11 +30,12 @@ impl CpuModel {
             (DBGWCR0_EL1, DBGWCR15_EL1, self.watchpoints),
             (PMEVCNTR0_EL0, PMEVCNTR30_EL0, self.pmu_counters),
             (PMEVTYPER0_EL0, PMEVTYPER30_EL0, self.pmu_counters),
-            (ICC_AP0R0_EL1, ICC_AP0R3_EL1, self.active_priority_registers()),
-            (ICC_AP1R0_EL1, ICC_AP1R3_EL1, self.active_priority_registers()),
-            (ICH_AP0R0_EL2, ICH_AP0R3_EL2, self.active_priority_registers()),
-            (ICH_AP1R0_EL2, ICH_AP1R3_EL2, self.active_priority_registers()),
-            (ICH_LR0_EL2, ICH_LR15_EL2, self.list_registers),
+            // Names of the virtual registers too; the physical interface has one for each group.
+            (ICC_AP0R0_EL1, ICC_AP0R3_EL1, self.gic.active_priority_registers()),
+            (ICC_AP1R0_EL1, ICC_AP1R3_EL1, self.gic.active_priority_registers()),
+            (ICH_AP0R0_EL2, ICH_AP0R3_EL2, self.gic.active_priority_registers()),
+            (ICH_AP1R0_EL2, ICH_AP1R3_EL2, self.gic.active_priority_registers()),
+            (ICH_LR0_EL2, ICH_LR15_EL2, self.gic.list_registers),
             // No auxiliary activity counters (AMCGCR_EL0.CG1NC is 0).
             (AMEVCNTR10_EL0, AMEVCNTR115_EL0, 0),
             (AMEVTYPER10_EL0, AMEVTYPER115_EL0, 0),
@@ -55,16 +56,6 @@ impl CpuModel {
         }
     }
 
-    /// ICC_AP0Rn, ICC_AP1Rn and the others: 1, 2 or 4 of them.
-    #[must_use]
-    pub const fn active_priority_registers(&self) -> u8 {
-        match self.gic_preemption_bits {
-            ..=5 => 1,
-            6 => 2,
-            _ => 4,
-        }
-    }
-
     /// The bits of `reg` that software can write.
     #[must_use]
     pub fn writable(&self, reg: Reg) -> u64 {
@@ -77,6 +68,7 @@ impl CpuModel {
                 mask & self.counter_mask()
             }
             PMSWINC_EL0 => mask & self.counter_mask() & 0x7fff_ffff,
+            ICH_HCR_EL2 => mask & self.gic.hcr_mask(),
             TCR_EL1 if self.asid_bits == 8 => mask & !crate::field::tcr_el1::AS.mask(),
             _ => mask,
         }

@@ -135,7 +135,7 @@ impl Pe {
         let p = self.pstate;
         let mut unmasked = 0;
         for (interrupt, mask, physical, virtual_lines) in [
-            (Interrupt::SError, 4, CpuLines::SERROR, CpuLines::HCR_VSE),
+            (Interrupt::SError, 4, CpuLines::SERROR, CpuLines::HCR_VSE | CpuLines::SEI_VIRTUAL),
             (Interrupt::Irq, 2, CpuLines::IRQ, CpuLines::VIRQ | CpuLines::HCR_VI),
             (Interrupt::Fiq, 1, CpuLines::FIQ, CpuLines::VFIQ | CpuLines::HCR_VF),
         ] {
@@ -151,6 +151,10 @@ impl Pe {
             if self.virtual_enabled(interrupt) && !masked {
                 unmasked |= virtual_lines;
             }
+        }
+        // Taken to EL2 by a control of its own: EL0 and EL1 cannot mask it.
+        if self.has_el2() && (p.el < El::El2 || p.daif & 4 == 0) {
+            unmasked |= CpuLines::SEI_TO_EL2;
         }
         self.unmasked = unmasked;
         if self.step_on != self.steps_at(p.el, p.daif) || (self.breakpoints_on, self.watchpoints_on) != self.armed() {

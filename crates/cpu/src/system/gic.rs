@@ -1,8 +1,10 @@
 //! The GIC's system registers: which interface an access reaches, and what EL2 traps of it. IHI 0069 8.2 and 8.4.
 
 use arch::El;
+use arch::feature::Switch;
 use arch::field::{hcr_el2 as hcr, ich_hcr_el2 as ich_hcr};
 use arch::sysreg::Reg;
+use bus::{CpuLines, Level};
 use sem::Insn;
 
 use crate::pe::Pe;
@@ -80,7 +82,7 @@ impl Pe {
             Group::Zero => ich_hcr::TALL0.is_set(control),
             Group::One => ich_hcr::TALL1.is_set(control),
             Group::Common => ich_hcr::TC.is_set(control),
-            Group::Deactivate => ich_hcr::TC.is_set(control) || ich_hcr::TDIR.is_set(control),
+            Group::Deactivate => ich_hcr::TC.is_set(control) || self.traps_dir(control),
             Group::Sgi => ich_hcr::TC.is_set(control) || irq || fiq,
             // ICC_SRE_EL2.Enable is bit 3.
             Group::SystemRegisterEnable => sre2 & 8 == 0,
@@ -103,7 +105,7 @@ impl Pe {
         let value = match self.interface(insn, reg)? {
             Interface::Physical => self.gic.read(self.index, enc),
             Interface::Virtual => self.gic.read_virtual(self.index, enc),
-            // SRE, DFB, DIB and Enable are fixed at 1, as system registers are the only interface.
+            // SRE, DFB and DIB are fixed at 1, as system registers are the only interface.
             Interface::Hypervisor if reg == Reg::ICC_SRE_EL2 => Some(7 | self.reg(reg) & 8),
             Interface::Hypervisor => self.gic.read_hypervisor(self.index, enc),
         };
@@ -111,6 +113,26 @@ impl Pe {
             Some(value) => Ok(value),
             None => self.undefined_here(),
         }
+    }
+
+    /// ICH_HCR_EL2.TDIR. Whether it works while the virtual interface is off differs between implementations.
+    fn traps_dir(&self, control: u64) -> bool {
+        let works = ich_hcr::En.is_set(control) || self.model.gic.tdir_needs_en == Switch::Off;
+        ich_hcr::TDIR.is_set(control) && works
+    }
+
+    /// The virtual interface reports a misuse: where ICH_HCR_EL2.TSEI is set, by an SError interrupt to EL2; else by a virtual
+    /// one, if HCR_EL2.AMO makes those; else by a physical one (IHI 0069 4.10, locally generated system errors).
+    fn route_system_error(&self) {
+        let line = if ich_hcr::TSEI.is_set(self.reg(Reg::ICH_HCR_EL2)) {
+            CpuLines::SEI_TO_EL2
+        } else if self.hcr(hcr::AMO) {
+            CpuLines::SEI_VIRTUAL
+        } else {
+            CpuLines::SERROR
+        };
+        self.lines.drive(CpuLines::SEI, Level::Low);
+        self.lines.drive(line, Level::High);
     }
 
     pub(super) fn write_gic(&mut self, insn: Insn, reg: Reg, value: u64) -> Result<(), Stop> {
@@ -124,10 +146,15 @@ impl Pe {
             }
             Interface::Hypervisor => {
                 // The trap bits of ICH_HCR_EL2 are looked at here.
-                self.store_masked(reg, value);
+                if reg == Reg::ICH_HCR_EL2 {
+                    self.store_masked(reg, value);
+                }
                 self.gic.write_hypervisor(self.index, enc, value)
             }
         };
+        if self.lines.get() & CpuLines::SEI != 0 {
+            self.route_system_error();
+        }
         match done {
             Some(()) => Ok(()),
             None => self.undefined_here(),

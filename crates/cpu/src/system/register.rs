@@ -8,6 +8,7 @@ use mmu::Regime;
 use sem::Insn;
 
 use crate::el2::Way;
+use crate::exception::Interrupt;
 use crate::pe::Pe;
 use crate::pstate::Pstate;
 use crate::stop::{Exit, Stop, ToolError};
@@ -267,11 +268,20 @@ impl Pe {
         Ok(())
     }
 
+    /// ISR_EL1: at EL1 the virtual interrupts, where HCR_EL2 makes those.
     fn interrupt_status(&self) -> u64 {
         let lines = self.lines.get();
-        let bit = |line: u32, n: u32| u64::from(lines & line != 0) << n;
         use bus::CpuLines as L;
-        bit(L::SERROR, 8) | bit(L::IRQ, 7) | bit(L::FIQ, 6)
+        [
+            (Interrupt::SError, L::SERROR | L::SEI_TO_EL2, L::HCR_VSE | L::SEI_VIRTUAL, 8),
+            (Interrupt::Irq, L::IRQ, L::VIRQ | L::HCR_VI, 7),
+            (Interrupt::Fiq, L::FIQ, L::VFIQ | L::HCR_VF, 6),
+        ]
+        .into_iter()
+        .fold(0, |status, (interrupt, physical, virtual_lines, bit)| {
+            let seen = if self.virtual_enabled(interrupt) { virtual_lines } else { physical };
+            status | u64::from(lines & seen != 0) << bit
+        })
     }
 
     /// RNDR: from a generator seeded by the machine; flags say success (NZCV = 0).

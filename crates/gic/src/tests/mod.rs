@@ -2,6 +2,7 @@
 
 mod junk;
 mod routing;
+mod virtual_interface;
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher;
@@ -12,6 +13,8 @@ use bus::{CpuInterface, CpuLines, Device, IrqSink, Level, MmioAccess, Size};
 use crate::spec::{REDIST_STRIDE, SGI_BASE, SPURIOUS, icc};
 use crate::{Config, Distributor, Gic, GicError, Redistributors, Sleep};
 use Step::*;
+use arch::gic::VirtualInterface;
+use arch::policy::Policy;
 use arch::sysreg::Enc;
 
 const HIGH: Level = Level::High;
@@ -60,6 +63,14 @@ enum Step {
     Spi(u32, Level),
     /// Drive a PPI.
     Ppi(usize, u32, Level),
+    /// Write an `ICH_*` register of PE 0.
+    Ich(Enc, u64),
+    /// An `ICH_*` register of PE 0 must read so.
+    IchIs(Enc, u64),
+    /// Write an `ICV_*` register of PE 0.
+    Icv(Enc, u64),
+    /// An `ICV_*` register of PE 0 must read so.
+    IcvIs(Enc, u64),
     /// The PE's wires must be so.
     Wires(usize, u32),
 }
@@ -83,9 +94,20 @@ impl Board {
     }
 
     fn with(affinities: Vec<u64>, spis: u32, sleep: Sleep) -> Self {
+        Self::with_interfaces(affinities, spis, sleep, VirtualInterface::DEFAULT, Policy::Benign)
+    }
+
+    fn with_interfaces(
+        affinities: Vec<u64>,
+        spis: u32,
+        sleep: Sleep,
+        interface: VirtualInterface,
+        policy: Policy,
+    ) -> Self {
         let wires: Vec<_> = affinities.iter().map(|_| Arc::new(CpuLines::default())).collect();
         let pes = affinities.len();
-        let gic = Gic::new(Config { affinities, spis, wires: wires.clone(), sleep }).expect("sound configuration");
+        let config = Config { affinities, spis, wires: wires.clone(), interfaces: vec![interface; pes], policy, sleep };
+        let gic = Gic::new(config).expect("sound configuration");
         Self { distributor: gic.distributor(), redistributors: gic.redistributors(0..pes), gic, wires }
     }
 
@@ -136,6 +158,10 @@ impl Board {
                 Mrs(pe, reg, v) => assert_eq!(self.gic.read(pe, reg), Some(v), "{says}"),
                 Spi(intid, level) => self.gic.set_spi(intid, level),
                 Ppi(pe, intid, level) => self.gic.set_ppi(pe, intid, level),
+                Ich(reg, v) => self.gic.write_hypervisor(0, reg, v).expect(&says),
+                IchIs(reg, v) => assert_eq!(self.gic.read_hypervisor(0, reg), Some(v), "{says}"),
+                Icv(reg, v) => self.gic.write_virtual(0, reg, v).expect(&says),
+                IcvIs(reg, v) => assert_eq!(self.gic.read_virtual(0, reg), Some(v), "{says}"),
                 Wires(pe, lines) => assert_eq!(self.wires[pe].get(), lines, "{says}"),
             }
         }
@@ -639,7 +665,9 @@ fn regions_of_redistributors() {
 fn impossible_configurations() {
     let make = |affinities: Vec<u64>, spis, wires| {
         let wires = (0..wires).map(|_| Arc::default()).collect();
-        Gic::new(Config { affinities, spis, wires, sleep: Sleep::Asleep }).map(|_| ())
+        let interfaces = vec![VirtualInterface::DEFAULT; affinities.len()];
+        let policy = Policy::Benign;
+        Gic::new(Config { affinities, spis, wires, interfaces, policy, sleep: Sleep::Asleep }).map(|_| ())
     };
     assert_eq!(make(vec![], 32, 0), Err(GicError::Pes(0)));
     assert_eq!(make((0..513).collect(), 32, 513), Err(GicError::Pes(513)));

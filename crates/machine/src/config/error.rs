@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use arch::policy::NoSuchPolicy;
 use thiserror::Error;
 
 use super::{MIN_MEMORY, PAGE};
@@ -65,9 +66,27 @@ pub enum ConfigError {
         /// What is wrong.
         reason: String,
     },
-    /// A feature setting for a CPU that is not there.
-    #[error("--feature {setting}: no CPU {cpu}; with --cpus {cpus} they are 0 to {last}", last = .cpus - 1)]
-    FeatureCpu {
+    /// Not a property of the GIC, or properties that do not go together.
+    #[error("--gic {setting}: {reason}")]
+    Gic {
+        /// The setting.
+        setting: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Not a policy.
+    #[error("--policy {text}: {reason}")]
+    Policy {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        reason: NoSuchPolicy,
+    },
+    /// A setting for a CPU that is not there.
+    #[error("{flag} {setting}: no CPU {cpu}; with --cpus {cpus} they are 0 to {last}", last = .cpus - 1)]
+    SettingCpu {
+        /// `--feature` or `--gic`.
+        flag: &'static str,
         /// The setting.
         setting: String,
         /// The CPU it names.

@@ -5,7 +5,9 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use arch::feature::{Request, modelled};
+use arch::gic::VirtualInterface;
 use arch::model::CpuModel;
+use arch::policy::Policy;
 use arch::preset;
 
 mod error;
@@ -48,6 +50,8 @@ pub struct MachineConfig {
     pub engine: Engine,
     /// Where everything that looks random to the guest comes from.
     pub seed: u64,
+    /// How the machine chooses among outcomes that the architecture permits.
+    pub policy: Policy,
     /// Stop after this many instructions, all CPUs together.
     pub max_insns: Option<u64>,
     /// Stop after this much of the host's time.
@@ -68,6 +72,7 @@ impl Default for MachineConfig {
             time: TimeMode::Insn,
             engine: Engine::Auto,
             seed: 0,
+            policy: Policy::Benign,
             max_insns: None,
             timeout: None,
         }
@@ -81,11 +86,13 @@ pub struct CpuConfig {
     pub preset: String,
     /// Changes to it, later ones over earlier ones.
     pub features: Vec<FeatureSetting>,
+    /// Changes to its GIC virtual CPU interface, later ones over earlier ones.
+    pub gic: Vec<GicSetting>,
 }
 
 impl Default for CpuConfig {
     fn default() -> Self {
-        Self { preset: "cortex-a57".into(), features: Vec::new() }
+        Self { preset: "cortex-a57".into(), features: Vec::new(), gic: Vec::new() }
     }
 }
 
@@ -113,15 +120,47 @@ impl FromStr for FeatureSetting {
     /// `NAME=VALUE` or `N:NAME=VALUE`; see [`Request::parse`].
     fn from_str(text: &str) -> Result<Self, ConfigError> {
         let error = |reason: String| ConfigError::Feature { setting: text.to_owned(), reason };
-        let (cpu, request) = match text.split_once(':') {
-            Some((cpu, rest)) => {
-                let cpu = cpu.parse().map_err(|_| error(format!("`{cpu}` before the colon is not a CPU's number")))?;
-                (Some(cpu), rest)
-            }
-            None => (None, text),
-        };
+        let (cpu, request) = for_cpu(text).map_err(error)?;
         let request = Request::parse(request).map_err(|reason| error(reason.to_string()))?;
         Ok(Self { cpu, request, text: text.to_owned() })
+    }
+}
+
+/// One `--gic`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GicSetting {
+    /// The CPU that it is for; `None` for all.
+    pub cpu: Option<usize>,
+    /// `NAME=VALUE[,NAME=VALUE...]`, as [`VirtualInterface::apply`] takes it.
+    properties: String,
+    /// The whole setting as the user wrote it, for messages.
+    pub text: String,
+}
+
+impl FromStr for GicSetting {
+    type Err = ConfigError;
+
+    /// `NAME=VALUE,...` or `N:NAME=VALUE,...`.
+    fn from_str(text: &str) -> Result<Self, ConfigError> {
+        let error = |reason: String| ConfigError::Gic { setting: text.to_owned(), reason };
+        let (cpu, properties) = for_cpu(text).map_err(error)?;
+        VirtualInterface::DEFAULT.clone().apply(properties).map_err(|reason| error(reason.to_string()))?;
+        Ok(Self { cpu, properties: properties.to_owned(), text: text.to_owned() })
+    }
+}
+
+impl GicSetting {
+    fn error(&self, reason: impl std::fmt::Display) -> ConfigError {
+        ConfigError::Gic { setting: self.text.clone(), reason: reason.to_string() }
+    }
+}
+
+/// Splits `N:` off, a CPU's number.
+fn for_cpu(text: &str) -> Result<(Option<usize>, &str), String> {
+    let Some((cpu, rest)) = text.split_once(':') else { return Ok((None, text)) };
+    match cpu.parse() {
+        Ok(cpu) => Ok((Some(cpu), rest)),
+        Err(_) => Err(format!("`{cpu}` before the colon is not a CPU's number")),
     }
 }
 
@@ -228,9 +267,11 @@ impl MachineConfig {
         }
         self.validate_memory(host_memory)?;
         self.validate_boot()?;
-        for setting in &self.cpu.features {
-            if let Some(cpu) = setting.cpu.filter(|cpu| *cpu >= self.cpus) {
-                return Err(ConfigError::FeatureCpu { setting: setting.text.clone(), cpu, cpus: self.cpus });
+        let features = self.cpu.features.iter().map(|setting| ("--feature", setting.cpu, &setting.text));
+        let gic = self.cpu.gic.iter().map(|setting| ("--gic", setting.cpu, &setting.text));
+        for (flag, cpu, setting) in features.chain(gic) {
+            if let Some(cpu) = cpu.filter(|cpu| *cpu >= self.cpus) {
+                return Err(ConfigError::SettingCpu { flag, setting: setting.clone(), cpu, cpus: self.cpus });
             }
         }
         self.models()?;
@@ -250,11 +291,21 @@ impl MachineConfig {
         })?;
         let model = |cpu| {
             let requests = self.cpu.settings(cpu).map(|setting| setting.request);
-            base.with_requests(requests, &modelled()).map_err(|reason| ConfigError::Model {
+            let mut model = base.with_requests(requests, &modelled()).map_err(|reason| ConfigError::Model {
                 preset: name.clone(),
                 cpu,
                 reason: reason.to_string(),
-            })
+            })?;
+            let mut last = None;
+            for setting in self.cpu.gic.iter().filter(|setting| setting.cpu.is_none_or(|n| n == cpu)) {
+                model.gic.apply(&setting.properties).map_err(|reason| setting.error(reason))?;
+                last = Some(setting);
+            }
+            // A preset's own properties go together.
+            match (model.gic.check(), last) {
+                (Err(reason), Some(setting)) => Err(setting.error(reason)),
+                _ => Ok(model),
+            }
         };
         (0..self.cpus).map(model).collect()
     }

@@ -57,9 +57,27 @@ fn feature_settings() {
 fn models() {
     use arch::feature::Feature::FEAT_LSE;
     let features = vec!["1:lse=off".parse().unwrap()];
-    let cpu = CpuConfig { preset: "neoverse-n1".into(), features };
+    let cpu = CpuConfig { preset: "neoverse-n1".into(), features, gic: Vec::new() };
     let models = MachineConfig { cpus: 3, cpu, ..good() }.models().unwrap();
     assert_eq!(models.iter().map(|m| m.has(FEAT_LSE)).collect::<Vec<_>>(), [true, false, true]);
+}
+
+#[test]
+fn gic_settings() {
+    let gic = vec!["list-registers=16,seis=on".parse().unwrap(), "1:list-registers=2".parse().unwrap()];
+    let cpu = CpuConfig { gic, ..CpuConfig::default() };
+    let models = MachineConfig { cpus: 2, cpu, ..good() }.models().unwrap();
+    assert_eq!(models.iter().map(|m| m.gic.list_registers).collect::<Vec<_>>(), [16, 2]);
+    assert!(models.iter().all(|m| m.gic.reports_errors()));
+    for (text, part) in [
+        ("", "`` is not NAME=VALUE"),
+        ("list-registers=0", "list-registers is 1 to 16, not `0`"),
+        ("x:tds=on", "`x` before the colon"),
+        ("lrs=3", "there are list-registers"),
+    ] {
+        let message = text.parse::<GicSetting>().unwrap_err().to_string();
+        assert!(message.starts_with(&format!("--gic {text}: ")) && message.contains(part), "{message}");
+    }
 }
 
 #[test]
@@ -91,7 +109,7 @@ fn errors() {
     type Change = fn(&mut MachineConfig);
     let disk = |text: &str| text.parse::<Disk>().unwrap();
     assert_eq!(good().validate(None), Ok(()));
-    let cases: [(Change, &[&str]); 17] = [
+    let cases: [(Change, &[&str]); 20] = [
         (|c| c.cpus = 0, &["--cpus 0", "1 to 512"]),
         (|c| c.cpus = 100_000, &["--cpus 100000", "1 to 512"]),
         (|c| c.memory = 1, &["--memory 1 ", "at least 16 MiB"]),
@@ -112,6 +130,12 @@ fn errors() {
         ),
         (|c| c.disks = vec!["a".parse().unwrap(), "a,ro".parse().unwrap()], &["--disk a:", "twice"]),
         (|c| c.timeout = Some(Duration::ZERO), &["--timeout 0"]),
+        (|c| c.cpu.gic = vec!["1:tds=off".parse().unwrap()], &["--gic 1:tds=off", "0 to 0"]),
+        (|c| c.cpu.gic = vec!["dvim=on".parse().unwrap()], &["--gic dvim=on: ", "nv4=on says is absent"]),
+        (
+            |c| c.cpu.gic = vec!["preemption-bits=7".parse().unwrap(), "0:priority-bits=6".parse().unwrap()],
+            &["--gic 0:priority-bits=6: preemption-bits is more"],
+        ),
     ];
     for (change, parts) in cases {
         let mut config = good();

@@ -63,6 +63,7 @@ pub fn machine(preset: &str, cpus: usize, steps: u64, pieces: &[(u64, &[u32])]) 
         memory: MEMORY,
         disks: Vec::new(),
         console: Box::new(console.clone()),
+        policy: arch::policy::Policy::Benign,
         seed: 0,
         semihosting: Semihosting::Off,
         epoch: 0,
