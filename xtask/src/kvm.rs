@@ -1,4 +1,4 @@
-//! EL2 under Linux: `guest/el0/kvm.c` makes a virtual machine with KVM, whose exits are known.
+//! EL2 under Linux: `guest/el0/kvm.c` makes a virtual machine with KVM, whose exits are known; what KVM makes of the GIC.
 
 use std::fs;
 use std::process::Command;
@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::boot::{self, Boot, Echo, Level, Machine};
 use crate::guests::{File, Guests, Kernel};
+use crate::nested;
 use crate::shell;
 
 /// The exits of the virtual machine: KVM_EXIT_MMIO is 6.
@@ -37,6 +38,32 @@ pub fn check(guests: &Guests, kernel: Kernel, mode: &str) -> Result<()> {
     let found: Vec<&str> = outcome.lines_from("kvm: exit ").collect();
     if found != EXITS {
         bail!("expected\n{}\nfound\n{}\n{}", EXITS.join("\n"), found.join("\n"), outcome.report());
+    }
+    Ok(())
+}
+
+/// What a host on an Apple M1 says of trapping, by `--gic` setting: all of both groups because of SEIS, and of what is common
+/// to them ICC_DIR_EL1 alone (D) where there is ICH_HCR_EL2.TDIR, else everything (C).
+const TRAPPING: [(&str, Option<&str>); 3] =
+    [("tds=on", Some("[G0G1D]")), ("tds=off", Some("[G0G1C]")), ("seis=off", None)];
+
+/// Boots `kernel` at EL2 of an Apple M1 and looks at its log.
+pub fn check_trapping(guests: &Guests, kernel: Kernel) -> Result<()> {
+    for (setting, groups) in TRAPPING {
+        let mut boot = Boot::new(guests, kernel, "vambrace.batch=demo");
+        boot.cpu = Some("apple-m1");
+        boot.level = Level::El2;
+        boot.words = vec!["--gic".into(), setting.into()];
+        let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
+        outcome.expect_status(0)?;
+        let found = outcome.line_with(nested::TRAPPING_LOG);
+        let right = match groups {
+            Some(groups) => found.is_some_and(|line| line.contains(&format!("({groups}, "))),
+            None => found.is_none() && outcome.line_with("GIC system register CPU interface enabled").is_some(),
+        };
+        if !right {
+            bail!("--gic {setting}: expected {groups:?}, the host says {found:?}\n{}", outcome.report());
+        }
     }
     Ok(())
 }

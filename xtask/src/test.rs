@@ -190,6 +190,9 @@ fn boots(guests: &Guests, tally: &mut Tally) -> Result<()> {
             kvm::check(guests, KERNEL, mode)
         });
     }
+    tally.check(&format!("what KVM of {KERNEL} traps of the GIC on an Apple M1, by --gic"), || {
+        kvm::check_trapping(guests, KERNEL)
+    });
     let levels = || levels::check(guests, KERNEL);
     tally.check(&format!("programs for newer levels under {KERNEL}, on max and on cortex-a57"), levels);
     tally.check(&format!("two runs of {KERNEL} on 4 CPUs are the same"), || same_twice(guests));

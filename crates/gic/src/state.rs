@@ -266,8 +266,10 @@ impl Pe {
     /// May the interface signal `pending`: does it pass the priority mask and preempt what runs? (§4.8)
     pub fn can_signal(&self, pending: Pending) -> bool {
         let running = self.interface.active.running();
+        // By the pending one's binary point: without bits of group priority there is no preemption.
+        let group_priority = |priority| self.interface.group_priority(pending.group, priority);
         pending.priority < self.interface.pmr
-            && (running == IDLE || self.interface.group_priority(pending.group, pending.priority) < running)
+            && (running == IDLE || group_priority(pending.priority) < group_priority(running))
     }
 
     fn place(&mut self, bank: usize, bit: u32) {

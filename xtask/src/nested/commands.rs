@@ -147,10 +147,10 @@ fn run_traps() -> Result<()> {
         boot.stats = Some(stats.clone());
         let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
         nested.expect(&outcome)?;
-        let line = outcome.line_with(LOG);
+        let line = outcome.line_with(TRAPPING_LOG);
         match line {
             Some(line) if word.is_none() => bail!("the host traps without being told to: {line}"),
-            None if word.is_some() => bail!("the host's log has no \"{LOG}\"\n{}", outcome.report()),
+            None if word.is_some() => bail!("the host's log has no \"{TRAPPING_LOG}\"\n{}", outcome.report()),
             Some(line) if !line.contains(log) => bail!("the host's log has no \"{log}\" in: {line}"),
             _ => {}
         }
@@ -173,4 +173,4 @@ fn run_traps() -> Result<()> {
 }
 
 /// The host's line about trapping.
-pub const LOG: &str = "GICv3 sysreg trapping enabled";
+pub const TRAPPING_LOG: &str = "GICv3 sysreg trapping enabled";

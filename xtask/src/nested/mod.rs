@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::boot::{self, Boot, Level, Outcome};
 use crate::guests::{File, Guests, Kernel, VMM};
-pub use commands::{Args, run};
+pub use commands::{Args, TRAPPING_LOG, run};
 
 /// How the host's KVM uses EL2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

@@ -63,7 +63,8 @@ fn expected_wires(board: &mut Board, pe: usize) -> u32 {
     let Some((priority, group)) = best else { return 0 };
     let point = if group == 1 && icc(pe, icc::CTLR) & 1 == 0 { icc(pe, icc::BPR1) - 1 } else { icc(pe, icc::BPR0) };
     let running = icc(pe, icc::RPR);
-    let preempts = running == 0xff || priority & (0xff << (point + 1)) < running;
+    let mask = 0xff << (point + 1);
+    let preempts = running == 0xff || priority & mask < running & mask;
     if priority < icc(pe, icc::PMR) && preempts { [FIQ, IRQ][group as usize] } else { 0 }
 }
 
@@ -155,7 +156,7 @@ fn junk_keeps_wires_consistent_with_registers() {
 fn expected_virtual_wires(gic: &Gic, list_registers: u16, preemption_bits: u64) -> u32 {
     let ich = |crm: u16, op2: u16| gic.read_hypervisor(0, Enc::new(3, 4, 12, crm, op2)).expect("readable");
     let (hcr, vmcr) = (ich(11, 0), ich(11, 7));
-    let (mask, enabled) = (vmcr >> 24, [vmcr & 1, vmcr >> 1 & 1]);
+    let (priority_mask, enabled) = (vmcr >> 24, [vmcr & 1, vmcr >> 1 & 1]);
     let mut best: Option<(u64, u64)> = None;
     for n in 0..list_registers {
         let lr = ich(12 + n / 8, n % 8);
@@ -172,8 +173,9 @@ fn expected_virtual_wires(gic: &Gic, list_registers: u16, preemption_bits: u64) 
         .map_or(0xff, |(n, bit)| (u64::from(n) * 32 + bit) << (8 - preemption_bits));
     let Some((priority, group)) = best else { return 0 };
     let point = if group == 1 && vmcr >> 4 & 1 == 0 { (vmcr >> 18 & 7) - 1 } else { vmcr >> 21 & 7 };
-    let preempts = running == 0xff || priority & (0xff << (point + 1)) < running;
-    let signalled = hcr & 1 == 1 && priority < mask && preempts;
+    let mask = 0xff << (point + 1);
+    let preempts = running == 0xff || priority & mask < running & mask;
+    let signalled = hcr & 1 == 1 && priority < priority_mask && preempts;
     if signalled { [CpuLines::VFIQ, CpuLines::VIRQ][group as usize] } else { 0 }
 }
 
@@ -183,7 +185,7 @@ fn expected_misr(gic: &Gic, list_registers: u16) -> u64 {
     let (hcr, vmcr, eisr) = (ich(11, 0), ich(11, 7), ich(11, 3));
     let states: Vec<u64> = (0..list_registers).map(|n| ich(12 + n / 8, n % 8) >> 62).collect();
     let few = states.iter().filter(|state| **state != 0).count() < 2;
-    let none_pending = states.iter().all(|state| state & 1 == 0);
+    let none_pending = states.iter().all(|state| *state != 1);
     let conditions =
         u64::from(few) << 1 | u64::from(hcr >> 27 != 0) << 2 | u64::from(none_pending) << 3 | (vmcr & 1) << 4;
     let conditions = conditions | (!vmcr & 1) << 5 | (vmcr >> 1 & 1) << 6 | (!vmcr >> 1 & 1) << 7;

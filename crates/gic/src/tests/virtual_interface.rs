@@ -376,8 +376,10 @@ fn maintenance_interrupts() {
             IchIs(MISR, 0b0010),
             IcvIs(icc::IAR1, 41),
             IchIs(MISR, 0b1010),
-            // Pending and active is pending.
+            // Pending and active is not the pending state.
             Ich(lr(1), irq(41) | ACTIVE),
+            IchIs(MISR, 0b1010),
+            Ich(lr(1), irq(41)),
             IchIs(MISR, 0b0010),
         ],
     );

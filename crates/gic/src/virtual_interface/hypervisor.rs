@@ -52,7 +52,8 @@ impl VirtualInterface {
     /// `ICH_MISR_EL2`: why a maintenance interrupt is asserted, whether or not ICH_HCR_EL2.En lets it out.
     pub(super) fn misr(&self) -> u64 {
         let on = |field: Field, condition: bool| field.is_set(self.hcr) && condition;
-        let none_pending = !self.registers().iter().any(|value| lr::State.get(*value) & PENDING != 0);
+        // One that is active as well is not in the pending state.
+        let none_pending = !self.registers().iter().any(|value| lr::State.get(*value) == PENDING);
         [
             self.eisr() != 0,
             on(hcr::UIE, self.in_use() <= 1),

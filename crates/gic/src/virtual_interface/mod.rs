@@ -112,12 +112,13 @@ impl VirtualInterface {
         self.group_priority(group_of(self.lr[n]), lr::Priority.get(self.lr[n]) as u8)
     }
 
-    /// May list register `n` be signalled: the interface is on, the mask lets it through, it preempts what runs?
+    /// May list register `n` be signalled: the interface is on, the mask lets it through, it preempts what runs? Subpriorities
+    /// do not count in that, its own group's: without bits of group priority there is no preemption (§4.8).
     fn can_signal(&self, n: usize) -> bool {
         let running = self.active.running();
         hcr::En.is_set(self.hcr)
             && lr::Priority.get(self.lr[n]) < vmcr::VPMR.get(self.vmcr)
-            && (running == IDLE || self.group_priority_of(n) < running)
+            && (running == IDLE || self.group_priority_of(n) < self.group_priority(group_of(self.lr[n]), running))
     }
 
     /// The list register that the guest could acknowledge now.
