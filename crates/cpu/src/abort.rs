@@ -27,7 +27,7 @@ pub(crate) enum AccessFault {
 
 impl AccessFault {
     /// DFSC or IFSC.
-    fn status(self) -> Fsc {
+    pub(crate) fn status(self) -> Fsc {
         match self {
             // The walker's codes are the architecture's; one that is not would be its defect, and reads as external.
             Self::Mmu(fault) => Fsc::from_code(fault.fsc()).unwrap_or(Fsc::External),

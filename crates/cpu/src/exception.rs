@@ -30,6 +30,8 @@ pub(crate) enum Target {
     Default,
     /// EL2, by one of its controls.
     El2,
+    /// EL2, by a fault of an access through VNCR_EL2, which is reported as one of EL2's own.
+    Nested,
     /// EL2, by a fault of stage 2; HPFAR_EL2 is written where this says so.
     Stage2 {
         /// The value of HPFAR_EL2.
@@ -121,7 +123,7 @@ impl Pe {
         let from = self.pstate.el;
         let to = match target {
             Target::Default => self.default_target(),
-            Target::El2 => El::El2,
+            Target::El2 | Target::Nested => El::El2,
             Target::Stage2 { hpfar } => {
                 if let Some(hpfar) = hpfar {
                     self.sys[Reg::HPFAR_EL2 as usize] = hpfar;
@@ -133,7 +135,7 @@ impl Pe {
         // Time passes even where nothing retires, so that a guest that only faults meets its limits.
         self.taken += 1;
         self.skipped += 1;
-        let origin = if from == to { Origin::Same } else { Origin::Lower };
+        let origin = if from == to || target == Target::Nested { Origin::Same } else { Origin::Lower };
         let esr = syndrome.taken(origin);
         self.sys[regs.esr as usize] = esr;
         if let Some(far) = far {
@@ -202,7 +204,7 @@ impl Pe {
             (true, 0) => 0x000,
             (true, _) => 0x200,
         };
-        self.sys[regs.spsr as usize] = from.to_spsr() | self.nzcv;
+        self.sys[regs.spsr as usize] = self.nested_spsr(from.to_spsr(), from.el, el) | self.nzcv;
         self.sys[regs.elr as usize] = return_address;
         let control = self.reg(regs.sctlr);
         let has = |f| self.model.features.has(f);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arch::feature::Feature;
 use arch::model::CpuModel;
 use arch::sysreg::{Kind, Reg};
+use arch::trap::NestedMode;
 use arch::{El, Va};
 use bus::{Bus, CpuInterface, CpuLines, Ram};
 use event::{Event, Sink};
@@ -179,6 +180,8 @@ pub struct Pe {
     /// Stage 1 of each regime, by its number.
     pub(crate) stage1_of: [Stage1; 3],
     pub(crate) stage2: Stage2,
+    /// What EL1 is to a guest hypervisor; `None` without HCR_EL2.NV.
+    pub(crate) nested: Option<NestedMode>,
     pub(crate) mmu_features: MmuFeatures,
     pub(crate) tlb: Tlb,
     pub(crate) context_table: Contexts,
@@ -255,6 +258,7 @@ impl Pe {
             stage1: Stage1::new(&crate::system::NO_TRANSLATION, &mmu_features),
             stage1_of: [Stage1::new(&crate::system::NO_TRANSLATION, &mmu_features); 3],
             stage2: Stage2::off(&mmu_features),
+            nested: None,
             mmu_features,
             tlb: Tlb::new(),
             context_table: Contexts::new(),

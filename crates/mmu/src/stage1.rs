@@ -254,6 +254,8 @@ pub struct Regs {
     pub vmid: u16,
     /// Is stage 2 in use?
     pub stage2: Switch,
+    /// `HCR_EL2.{NV, NV1}` both set, in the EL1&0 regime: the tables are a guest hypervisor's for EL2.
+    pub nv1: Switch,
 }
 
 /// One of the two address ranges; bit 55 selects.
@@ -526,6 +528,7 @@ pub struct Stage1 {
     pub asid: u16,
     pub(crate) wxn: Switch,
     pub(crate) epan: Switch,
+    pub(crate) nv1: Switch,
     pub(crate) endian: Endian,
     pub(crate) update: HwUpdate,
     pub(crate) nt: Option<NtPolicy>,
@@ -632,6 +635,7 @@ impl Stage1 {
             asid,
             wxn: Switch::bit(regs.sctlr, 19),
             epan: if two { Switch::bit(regs.sctlr, 57).and(features.epan) } else { Switch::Off },
+            nv1: if regs.regime == Regime::El10 { regs.nv1 } else { Switch::Off },
             endian: if regs.sctlr >> 25 & 1 != 0 { Endian::Big } else { Endian::Little },
             update,
             nt: (1..=2).contains(&features.bbm).then_some(features.nt),

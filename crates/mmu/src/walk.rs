@@ -151,10 +151,17 @@ fn leaf(
         (true, false) => Dirty::Marked,
         (true, true) => Dirty::Clean,
     };
-    let bits = u8::from(has(d::AP1) && !limited(d::AP_TABLE0))
-        | u8::from(read_only) << 1
-        | u8::from(has(d::UXN) || limited(d::UXN_TABLE)) << 2
-        | u8::from(has(d::PXN) || limited(d::PXN_TABLE)) << 3;
+    // With HCR_EL2.NV1, as for EL2: bit 54 is PXN and bit 60 PXNTable, AP[1] and APTable[0] count as 0 and nothing is UXN.
+    let (el0, uxn, pxn) = if stage1.nv1.is_on() {
+        (false, false, has(d::UXN) || limited(d::UXN_TABLE))
+    } else {
+        (
+            has(d::AP1) && !limited(d::AP_TABLE0),
+            has(d::UXN) || limited(d::UXN_TABLE),
+            has(d::PXN) || limited(d::PXN_TABLE),
+        )
+    };
+    let bits = u8::from(el0) | u8::from(read_only) << 1 | u8::from(uxn) << 2 | u8::from(pxn) << 3;
 
     let mut contiguous = Contiguous::Single;
     let run = range.granule.contiguous_log2(level);

@@ -147,3 +147,22 @@ fn clean_page_asks_for_a_walk() {
     let e = walk(&s, va(0), WRITE, &t).unwrap();
     assert_eq!(permissions::check(&s, &e, WRITE), Outcome::Allowed);
 }
+
+/// HCR_EL2.NV1 (D8.11): bit 54 is PXN, AP[1] and bit 53 count for nothing, and no page is EL0's.
+#[test]
+fn a_guest_hypervisors_tables() {
+    use vambrace_mmu::Switch;
+    for (ap, bit54, el1) in [(0b00, 0, "rwx"), (0b00, 1, "rw-"), (0b01, 0, "rwx"), (0b10, 0, "r-x"), (0b11, 1, "r--")] {
+        for bit53 in [0, 1] {
+            let t = Tables::new();
+            let root = t.alloc();
+            t.map(K4, root, 0, 0x4000_0000, 3, AF | ap << 6 | bit54 << 54 | bit53 << 53);
+            let s = Stage1::new(&Regs { nv1: Switch::On, ..regs(K4, root, root) }, &features(K4));
+            for (kind, needs) in KINDS {
+                let got = walk(&s, va(0), Access::new(kind, Privilege::El1), &t);
+                assert_eq!(got.is_ok(), rights(el1).contains(rights(needs)), "AP {ap:02b} {bit54} {bit53} {kind:?}");
+            }
+            assert!(walk(&s, va(0), Access::new(AccessKind::Read, Privilege::El0), &t).is_err());
+        }
+    }
+}

@@ -5,7 +5,6 @@ use super::{Feature, Feature::*, FeatureSet};
 /// Features that the machine does not model yet.
 pub const NOT_MODELLED: &[Feature] = &[
     // Exception levels.
-    FEAT_NV,
     FEAT_EL3,
     FEAT_GICv4p1,
     // Instructions.

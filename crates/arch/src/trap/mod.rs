@@ -8,6 +8,7 @@
 mod coarse;
 mod fine;
 mod instruction;
+mod nested;
 
 use crate::feature::Feature;
 use crate::field::{Field, hcr_el2};
@@ -16,6 +17,7 @@ use crate::sysreg::{Enc, Reg};
 pub use coarse::COARSE;
 pub use fine::FINE;
 pub use instruction::INSTRUCTIONS;
+pub use nested::{Nested, NestedMode, nested};
 
 /// A direction of accesses, or both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,6 +2,7 @@
 //! DDI 0487 D1.3.6, D8.1 and the description of HCR_EL2. Without FEAT_EL2 every question here has EL1's answer.
 
 mod instruction;
+mod nested;
 mod traps;
 mod worlds;
 
@@ -9,6 +10,7 @@ use arch::El;
 use arch::feature::Feature;
 use arch::field::{cpacr_el1 as cpacr, cptr_el2 as cptr, hcr_el2 as hcr, sctlr_el1 as sctlr};
 use arch::sysreg::Reg;
+use arch::trap::NestedMode;
 use bus::CpuLines;
 use mmu::{Regime, Stage2, Stage2Regs, Switch};
 
@@ -167,6 +169,7 @@ impl Pe {
         let regs =
             Stage2Regs { hcr: self.reg(Reg::HCR_EL2), vtcr: self.reg(Reg::VTCR_EL2), vttbr: self.reg(Reg::VTTBR_EL2) };
         self.stage2 = Stage2::new(&regs, &self.mmu_features);
+        self.nested = NestedMode::of(regs.hcr);
         for (field, line) in [(hcr::VI, CpuLines::HCR_VI), (hcr::VF, CpuLines::HCR_VF), (hcr::VSE, CpuLines::HCR_VSE)] {
             self.lines.drive(line, bus::Level::from_bit(self.hcr(field)));
         }

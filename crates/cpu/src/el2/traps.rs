@@ -162,9 +162,9 @@ impl Pe {
         }
     }
 
-    /// HFGITR_EL2.ERET.
+    /// HFGITR_EL2.ERET, and HCR_EL2.NV.
     pub(crate) fn traps_exception_return(&self) -> bool {
-        self.pstate.el == El::El1 && hfgitr::ERET.is_set(self.reg(Reg::HFGITR_EL2))
+        self.pstate.el == El::El1 && (self.nested.is_some() || hfgitr::ERET.is_set(self.reg(Reg::HFGITR_EL2)))
     }
 
     /// HCR_EL2.TIDCP: EL1's accesses to what is reserved for IMPLEMENTATION DEFINED registers and instructions, CRn 11 and 15,

@@ -75,6 +75,9 @@ impl Pe {
         if self.pstate.el == El::El0 {
             return self.not_allocated(insn, enc);
         }
+        if self.nested_instruction(enc, xt) {
+            return Err(self.sysreg_trap_to_el2(insn));
+        }
         match enc.crn() {
             7 => self.address_translation(insn, enc, xt),
             8 => self.tlbi(insn, enc, xt),

@@ -7,6 +7,7 @@ use arch::field::tcr_el1 as tcr;
 use arch::field::{hcr_el2 as hcr, sctlr_el1 as sctlr};
 use arch::model::CpuModel;
 use arch::sysreg::Reg;
+use arch::trap::NestedMode;
 use mmu::tlbi::TlbiSupport;
 use mmu::{
     AccessKind, CtxPair, GranuleSupport, Half, HwUpdate, MmuFeatures, NtPolicy, Origin, PanState,
@@ -49,6 +50,7 @@ impl Pe {
             mair: self.reg(mair),
             vmid: 0,
             stage2: Switch::Off,
+            nv1: Switch::Off,
         };
         let regs = match regime {
             Regime::El10 => {
@@ -56,7 +58,8 @@ impl Pe {
                 let vmid = if self.has_el2() { self.stage2.vmid } else { 0 };
                 // HCR_EL2.DC turns stage 1 off as long as it is set.
                 let off = if self.hcr(hcr::DC) { sctlr::M.mask() } else { 0 };
-                mmu::Regs { vmid, stage2: self.stage2_applies(), sctlr: el1.sctlr & !off, ..el1 }
+                let nv1 = switch(self.nested.is_some_and(NestedMode::nv1));
+                mmu::Regs { vmid, stage2: self.stage2_applies(), sctlr: el1.sctlr & !off, nv1, ..el1 }
             }
             Regime::El2 | Regime::El20 => {
                 from(Reg::SCTLR_EL2, Reg::TCR_EL2, Reg::TTBR0_EL2, Reg::TTBR1_EL2, Reg::MAIR_EL2)
@@ -91,10 +94,11 @@ impl Pe {
     /// The fast cache's contexts follow the exception level, PAN, UAO, the ASID, and whether tags are checked.
     pub(crate) fn contexts_changed(&mut self) {
         let p = self.pstate;
-        let pan = if p.pan == 1 { PanState::On } else { PanState::Off };
+        let nv1 = self.acts_as_el2();
+        let pan = if p.pan == 1 && !nv1 { PanState::On } else { PanState::Off };
         let privilege = privilege_of(p.el);
-        // UAO makes LDTR and STTR use the current level's permissions.
-        let unprivileged = if p.uao == 1 { privilege } else { MmuPrivilege::El0 };
+        // UAO makes LDTR and STTR use the current level's permissions, and so does HCR_EL2.NV1.
+        let unprivileged = if p.uao == 1 || nv1 { privilege } else { MmuPrivilege::El0 };
         loop {
             let tags = self.tag_checks(Privilege::Current);
             self.contexts = self.context_table.pair_with_tags(&mut self.fast, &self.stage1, privilege, pan, tags);
@@ -136,16 +140,26 @@ impl Pe {
     }
 
     pub(crate) fn mmu_access(&self, kind: AccessKind, privilege: Privilege) -> mmu::Access {
-        let unprivileged = privilege == Privilege::Unprivileged && self.pstate.uao == 0;
+        let nv1 = self.acts_as_el2();
+        let unprivileged = privilege == Privilege::Unprivileged && self.pstate.uao == 0 && !nv1;
         let el0 = self.pstate.el == El::El0 || unprivileged;
-        let pan = if self.pstate.pan == 1 && !el0 { PanState::On } else { PanState::Off };
+        let pan = if self.pstate.pan == 1 && !el0 && !nv1 { PanState::On } else { PanState::Off };
         mmu::Access { kind, privilege: privilege_of(if el0 { El::El0 } else { self.pstate.el }), pan }
     }
 }
 
 /// Stage 1 out of reset: off.
-pub(crate) const NO_TRANSLATION: mmu::Regs =
-    mmu::Regs { regime: Regime::El10, sctlr: 0, tcr: 0, ttbr0: 0, ttbr1: 0, mair: 0, vmid: 0, stage2: Switch::Off };
+pub(crate) const NO_TRANSLATION: mmu::Regs = mmu::Regs {
+    regime: Regime::El10,
+    sctlr: 0,
+    tcr: 0,
+    ttbr0: 0,
+    ttbr1: 0,
+    mair: 0,
+    vmid: 0,
+    stage2: Switch::Off,
+    nv1: Switch::Off,
+};
 
 /// The MMU that a model has.
 pub(crate) fn mmu_features(model: &CpuModel) -> MmuFeatures {
@@ -188,7 +202,7 @@ pub(crate) fn mmu_features(model: &CpuModel) -> MmuFeatures {
 
 impl Pe {
     /// What a TLBI of this PE acts on.
-    pub(super) fn tlbi_origin(&self) -> Origin {
+    pub(crate) fn tlbi_origin(&self) -> Origin {
         let has = |f| self.model.features.has(f);
         let support = match (has(Feature::FEAT_TLBIRANGE), has(Feature::FEAT_TLBIOS)) {
             (true, _) => TlbiSupport::Range,

@@ -4,6 +4,7 @@ use arch::El;
 use arch::feature::Feature;
 use arch::field::{hcr_el2, sctlr_el1 as sctlr};
 use arch::sysreg::{self, Enc, Kind, Reg};
+use arch::trap::Nested;
 use mmu::Regime;
 use sem::Insn;
 
@@ -32,7 +33,7 @@ impl Pe {
             };
         };
         let info = reg.info();
-        if !self.facts[reg as usize].present || info.min_read.is_none_or(|min| el < min) {
+        if !self.facts[reg as usize].present || info.min_read.is_none_or(|min| el < min && !self.nests(min)) {
             return self.no_access(insn, enc);
         }
         if self.el0_traps(reg) {
@@ -41,6 +42,12 @@ impl Pe {
         if self.el2_traps(reg, Way::Read) {
             return Err(self.sysreg_trap_to_el2(insn));
         }
+        let reg = match self.nested_access(reg) {
+            Nested::Unchanged => reg,
+            Nested::Trap => return Err(self.sysreg_trap_to_el2(insn)),
+            Nested::Memory(offset) => return self.nested_load(offset),
+            Nested::Instead(reg) => reg,
+        };
         let Some(reg) = self.redirected(reg) else { return self.undefined_here() };
         let info = reg.info();
         match info.kind {
@@ -58,7 +65,7 @@ impl Pe {
         let el = self.pstate.el;
         let Some(reg) = register_of(insn, enc) else { return self.not_allocated(insn, enc) };
         let info = reg.info();
-        if !self.facts[reg as usize].present || info.min_write.is_none_or(|min| el < min) {
+        if !self.facts[reg as usize].present || info.min_write.is_none_or(|min| el < min && !self.nests(min)) {
             return self.undefined_here();
         }
         if self.el0_traps(reg) {
@@ -67,6 +74,12 @@ impl Pe {
         if self.el2_traps(reg, Way::Write) {
             return Err(self.sysreg_trap_to_el2(insn));
         }
+        let reg = match self.nested_access(reg) {
+            Nested::Unchanged => reg,
+            Nested::Trap => return Err(self.sysreg_trap_to_el2(insn)),
+            Nested::Memory(offset) => return self.nested_store(offset, value),
+            Nested::Instead(reg) => reg,
+        };
         let Some(reg) = self.redirected(reg) else { return self.undefined_here() };
         match reg.info().kind {
             Kind::Id => self.undefined_here(),
@@ -121,6 +134,8 @@ impl Pe {
     fn read_special(&mut self, insn: Insn, reg: Reg) -> Result<u64, Stop> {
         let p = self.pstate;
         Ok(match reg {
+            // A guest hypervisor believes itself at EL2.
+            Reg::CurrentEL if p.el == El::El1 && self.nested.is_some() => (El::El2 as u64) << 2,
             Reg::CurrentEL => (p.el as u64) << 2,
             Reg::SPSel => u64::from(p.sp_sel),
             Reg::DAIF => u64::from(p.daif) << 6,

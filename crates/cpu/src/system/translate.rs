@@ -35,10 +35,20 @@ enum Stages {
 impl Pe {
     /// Translates through the TLB, or by a walk that fills it.
     pub(crate) fn translate(&mut self, va: Va, access: mmu::Access) -> Result<Entry, Fault> {
+        self.translate_by(None, va, access)
+    }
+
+    /// The same in `regime`, which need not be the current one.
+    pub(crate) fn translate_in(&mut self, regime: Regime, va: Va, access: mmu::Access) -> Result<Entry, Fault> {
+        self.translate_by(Some(regime), va, access)
+    }
+
+    fn translate_by(&mut self, regime: Option<Regime>, va: Va, access: mmu::Access) -> Result<Entry, Fault> {
+        let stage1 = regime.map_or(&self.stage1, |regime| &self.stage1_of[regime as usize]);
         let (fast, blocks) = (&mut self.fast, &mut self.block_memory);
         let dropped = |entry: &Entry| forget(entry, fast, blocks);
-        let stage2 = self.stage1.stage2.is_on().then_some(&self.stage2);
-        let result = mmu::translate_through(&self.stage1, stage2, &mut self.tlb, va, access, &*self.bus, dropped);
+        let stage2 = stage1.stage2.is_on().then_some(&self.stage2);
+        let result = mmu::translate_through(stage1, stage2, &mut self.tlb, va, access, &*self.bus, dropped);
         let (steps, filled) = match &result {
             Ok(t) if t.source == Source::Walk => (t.entry.steps, true),
             Ok(_) => (0, false),

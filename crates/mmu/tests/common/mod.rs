@@ -207,6 +207,7 @@ pub fn regs(shape: Shape, ttbr0: u64, ttbr1: u64) -> Regs {
         mair: 0x0000_0000_0044_04ff,
         vmid: 0,
         stage2: Switch::Off,
+        nv1: Switch::Off,
     }
 }
 
