@@ -71,7 +71,7 @@ pub struct Disk {
 #[derive(Debug, Clone)]
 pub struct Boot {
     kernel: PathBuf,
-    initrd: PathBuf,
+    initrd: Option<PathBuf>,
     append: String,
     /// Number of CPUs.
     pub cpus: u32,
@@ -81,6 +81,8 @@ pub struct Boot {
     pub level: Level,
     /// RAM, MiB.
     pub memory: u32,
+    /// Whether semihosting calls are served.
+    pub semihosting: bool,
     /// Further words for Vambrace alone.
     pub words: Vec<String>,
     /// A virtio disk.
@@ -97,14 +99,21 @@ impl Boot {
     /// Boots `kernel` with further words on its command line. A panic of the guest resets it at
     /// once (exit status 3) instead of waiting for ever.
     pub fn new(guests: &Guests, kernel: Kernel, words: &str) -> Self {
+        let append = format!("console=ttyAMA0 panic=-1 {words}");
+        Self::of(&guests.image(kernel), Some(&guests.initrd(kernel)), append.trim_end())
+    }
+
+    /// Boots any kernel.
+    pub fn of(kernel: &Path, initrd: Option<&Path>, append: &str) -> Self {
         Self {
-            kernel: guests.image(kernel),
-            initrd: guests.initrd(kernel),
-            append: format!("console=ttyAMA0 panic=-1 {words}").trim_end().to_owned(),
+            kernel: kernel.to_path_buf(),
+            initrd: initrd.map(Path::to_path_buf),
+            append: append.to_owned(),
             cpus: 1,
             cpu: None,
             level: Level::El1,
             memory: 1024,
+            semihosting: false,
             words: Vec::new(),
             disk: None,
             stats: None,
@@ -115,7 +124,7 @@ impl Boot {
 
     /// The same with this initramfs.
     pub fn with_initrd(self, initrd: &Path) -> Self {
-        Self { initrd: initrd.to_path_buf(), ..self }
+        Self { initrd: Some(initrd.to_path_buf()), ..self }
     }
 
     /// The command line for `machine`.
@@ -128,7 +137,10 @@ impl Boot {
 
     fn vambrace(&self) -> Command {
         let mut command = Command::new(vambrace_binary());
-        command.arg("run").arg("--kernel").arg(&self.kernel).arg("--initrd").arg(&self.initrd);
+        command.arg("run").arg("--kernel").arg(&self.kernel);
+        if let Some(initrd) = &self.initrd {
+            command.arg("--initrd").arg(initrd);
+        }
         command.args(["--append", &self.append, "--cpus", &self.cpus.to_string()]);
         command.args(["--memory", &format!("{}M", self.memory)]);
         if let Some(cpu) = self.cpu {
@@ -138,6 +150,9 @@ impl Boot {
             command.args(["--feature", "el2=on", "--feature", "vhe=on", "--feature", "e2h0=on"]);
         }
         command.args(&self.words);
+        if self.semihosting {
+            command.args(["--semihosting", "on"]);
+        }
         if let Some(disk) = &self.disk {
             let mut value = disk.path.clone().into_os_string();
             if disk.access == Access::ReadOnly {
@@ -169,7 +184,13 @@ impl Boot {
         command.args(["-M", board, "-cpu", cpu]);
         command.args(["-accel", "tcg,thread=single", "-nographic", "-nic", "none", "-no-reboot"]);
         command.args(["-m", &self.memory.to_string(), "-smp", &self.cpus.to_string()]);
-        command.arg("-kernel").arg(&self.kernel).arg("-initrd").arg(&self.initrd);
+        if self.semihosting {
+            command.arg("-semihosting");
+        }
+        command.arg("-kernel").arg(&self.kernel);
+        if let Some(initrd) = &self.initrd {
+            command.arg("-initrd").arg(initrd);
+        }
         command.args(["-append", &self.append]);
         if let Some(disk) = &self.disk {
             let readonly = if disk.access == Access::ReadOnly { "on" } else { "off" };

@@ -26,6 +26,10 @@ const LAYERS: &[(&str, u32)] = &[
     ("vambrace-rules", 50),
     ("vambrace-lab", 50),
     ("vambrace", 60),
+    // The kernel is a house of its own, on the same facts.
+    ("vambrace-kernel-hal", 10),
+    ("vambrace-kernel-core", 20),
+    ("vambrace-kernel-image", 30),
     // Beside the house: they may use all of it, and none of it uses them.
     ("vambrace-oracle", SIDE),
     ("vambrace-fuzz", SIDE),

@@ -8,6 +8,7 @@ mod cpio;
 mod demo;
 mod guests;
 mod image;
+mod kernel;
 mod kvm;
 mod layers;
 mod levels;
@@ -49,6 +50,8 @@ enum Task {
     Nested(nested::Args),
     /// Measure Vambrace beside QEMU.
     Bench(bench::Args),
+    /// Build our kernel, and run programs on it.
+    Kernel(kernel::Args),
     /// Compare the PE with independent implementations.
     Oracle(oracle::Args),
     /// Check that dependencies between our crates point down.
@@ -78,6 +81,7 @@ fn run(task: Task) -> Result<()> {
         Task::Boots(args) => boots::run(&args),
         Task::Nested(args) => nested::run(&args),
         Task::Bench(args) => bench::run(&args),
+        Task::Kernel(args) => kernel::run(&args),
         Task::Oracle(args) => oracle::run(&args),
         Task::Layers => layers::run(),
         Task::Licences => licences::run(),

@@ -19,12 +19,26 @@ pub enum Part {
     QemuUser,
     /// Building a kernel from its source.
     KernelBuild,
+    /// Debian's Rust compiler and its library's sources, for our kernel where rustup cannot serve.
+    KernelCompiler,
     /// LLVM's assembler and disassembler as judge of encodings.
     Llvm,
 }
 
 impl Part {
-    const ALL: [Self; 6] = [Self::Guests, Self::Cross, Self::QemuSystem, Self::QemuUser, Self::KernelBuild, Self::Llvm];
+    #[cfg(test)]
+    const ALL: [Self; 7] = [
+        Self::Guests,
+        Self::Cross,
+        Self::QemuSystem,
+        Self::QemuUser,
+        Self::KernelBuild,
+        Self::Llvm,
+        Self::KernelCompiler,
+    ];
+    /// What is installed when nothing is named: what every machine needs.
+    const USUAL: [Self; 6] =
+        [Self::Guests, Self::Cross, Self::QemuSystem, Self::QemuUser, Self::KernelBuild, Self::Llvm];
 
     /// Programs, and files by their absolute paths, each with the Debian package that has it.
     const fn programs(self) -> &'static [(&'static str, &'static str)] {
@@ -47,6 +61,10 @@ impl Part {
                 ("/usr/include/libelf.h", "libelf-dev"),
                 ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
             ],
+            Self::KernelCompiler => &[
+                ("/usr/bin/rustc", "rustc-web"),
+                ("/usr/lib/rustlib/src/rust/library/core/Cargo.toml", "rust-web-src"),
+            ],
             Self::Llvm => &[("llvm-mc", "llvm"), ("llvm-objdump-19", "llvm-19")],
         }
     }
@@ -55,14 +73,14 @@ impl Part {
 /// Arguments of `cargo xtask setup`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Which parts; all of them if none is given.
+    /// Which parts; all but the kernel's compiler if none is given.
     #[arg(value_enum)]
     parts: Vec<Part>,
 }
 
 /// Runs the task.
 pub fn run(args: &Args) -> Result<()> {
-    let parts = if args.parts.is_empty() { &Part::ALL[..] } else { &args.parts };
+    let parts = if args.parts.is_empty() { &Part::USUAL[..] } else { &args.parts };
     ensure(parts)?;
     for (program, _) in parts.iter().flat_map(|part| part.programs()) {
         let place = shell::which(program).with_context(|| format!("{program} is missing"))?;

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use crate::boot::{self, Access, Boot, Disk, Echo, Machine, Outcome};
 use crate::boots::expect_demo;
 use crate::guests::{GUESTS_VARIABLE, Guests, Kernel};
-use crate::{kvm, levels, oracle, setup, shell, tags, twice};
+use crate::{kernel, kvm, levels, oracle, setup, shell, tags, twice};
 
 /// The kernel that CI boots.
 const KERNEL: Kernel = Kernel::V6_1;
@@ -27,6 +27,7 @@ pub fn run() -> Result<()> {
     tally.check("oracle --quick", || oracle::quick().map(|line| println!("{line}")));
     boot::build_vambrace()?;
     boots(&guests, &mut tally)?;
+    own_kernel(&mut tally)?;
     for failure in &tally.failures {
         println!("failed: {failure}");
     }
@@ -165,6 +166,18 @@ fn summary(line: &str) -> Option<Counts> {
     // "timed out" and "exec failed" are nextest's further kinds of failure.
     let failed = before("failed") + before("timed") + before("exec");
     Some(Counts { passed: before("passed"), failed })
+}
+
+/// Our own kernel: what is compiled for the bare target alone, and the runs.
+fn own_kernel(tally: &mut Tally) -> Result<()> {
+    tally.check("clippy of the kernel for the bare target", kernel::check);
+    let lab = kernel::prepare()?;
+    for run in kernel::RUNS {
+        tally.check(&format!("kernel --run {}", run.name), || {
+            lab.run(run, None, Echo::Off).map(|line| println!("{line}"))
+        });
+    }
+    Ok(())
 }
 
 fn boots(guests: &Guests, tally: &mut Tally) -> Result<()> {

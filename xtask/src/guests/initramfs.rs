@@ -27,6 +27,9 @@ const APPLETS: &str = "[ ash awk basename cat chmod chown cmp cp cttyhack cut da
     strings stty sync sysctl tail tar taskset tee test time timeout top touch tr true tty umount \
     uname uniq uptime usleep vi watch wc which xargs xxd yes";
 
+/// What [`kernel_archive`] has in /etc/motd.
+const MOTD: &str = "An arm64 machine in software.\n";
+
 /// A file to put into the archive.
 #[derive(Debug, Clone)]
 pub struct File {
@@ -40,6 +43,29 @@ pub struct File {
 
 /// Those that are always there.
 const DIRECTORIES: [&str; 8] = ["batch", "bench", "bin", "dev", "modules", "proc", "sys", "tmp"];
+
+/// The archive for our own kernel: device nodes, the files, and busybox under its names. Not compressed.
+pub fn kernel_archive(busybox: Option<&[u8]>, files: &[File]) -> Vec<u8> {
+    let mut archive = Archive::default();
+    // Linux makes /root by itself.
+    for directory in ["bin", "dev", "etc", "proc", "root", "tmp"] {
+        archive.directory(directory);
+    }
+    for (name, major, minor) in [("console", 5, 1), ("null", 1, 3), ("zero", 1, 5), ("urandom", 1, 9)] {
+        archive.character_device(&format!("dev/{name}"), 0o666, Device { major, minor });
+    }
+    archive.file("etc/motd", 0o644, MOTD.as_bytes());
+    if let Some(busybox) = busybox {
+        archive.file("bin/busybox", 0o755, busybox);
+        for applet in APPLETS.split_whitespace() {
+            archive.symlink(&format!("bin/{applet}"), "busybox");
+        }
+    }
+    for file in files {
+        archive.file(&file.path, file.permissions, &file.contents);
+    }
+    archive.finish()
+}
 
 /// The archive, not compressed. The same inputs give the same bytes.
 pub fn archive(busybox: &[u8], extra: &[File]) -> Vec<u8> {

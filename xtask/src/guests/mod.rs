@@ -17,7 +17,7 @@ use anyhow::{Context, Result};
 
 use crate::{image, shell};
 use fetch::{Fetcher, exact_closure, files_below, names};
-pub use initramfs::File;
+pub use initramfs::{File, kernel_archive as kernel_initramfs};
 pub use programs::VMM;
 
 /// Where the guests are, if not below the workspace: one directory for several checkouts.
@@ -176,6 +176,12 @@ impl Guests {
         let lock = fs::File::create(self.dir.join("lock"))?;
         lock.lock().context("cannot lock the directory of guests")?;
         Ok(lock)
+    }
+
+    /// Debian's busybox-static for arm64.
+    pub fn busybox(&self) -> Result<Vec<u8>> {
+        let path = self.dir.join("busybox");
+        fs::read(&path).with_context(|| format!("cannot read {}", path.display()))
     }
 
     /// Where all of them are.

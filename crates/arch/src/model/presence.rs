@@ -18,9 +18,7 @@ impl CpuModel {
         if matches!(reg, SCXTNUM_EL0 | SCXTNUM_EL1 | SCXTNUM_EL2) {
             return self.has(FEAT_CSV2_2) || self.has(FEAT_CSV2_1p2);
         }
-        if let Some(feature) = reg.info().feature
-            && !self.has(feature)
-        {
+        if reg.info().feature.is_some_and(|feature| !self.has(feature)) {
             return false;
         }
         let rows = [

@@ -1,0 +1,39 @@
+//! The kernel's logic: safe Rust on top of `hal`, tested on the host.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `boot` | from `hal`'s boot to the first program, and power-off |
+//! | `trap` | exceptions and interrupts, dispatched |
+//! | `syscall` | the table of system calls, and their functions by subject |
+//! | `sched` | threads on CPUs, sleeping, timers |
+//! | `proc` | processes and threads: clone, exec, exit, wait |
+//! | `mm` | address spaces: areas, faults, tables, ASIDs |
+//! | `vfs` | files: tmpfs, /proc, devices, pipes |
+//! | `signal`, `futex`, `time`, `tty`, `random` | what their names say |
+//! | `feature` | what the CPUs can do |
+//!
+//! Locks, from outer to inner: sleeping mutexes (file offset, pipe) · tables of threads and processes · a process's
+//! `children`, `state`, `threads` · `Mm` · page caches · wait queues · run queues · timers · frames and heap. A spin lock's
+//! holder does not sleep, touch user memory or open interrupts.
+#![no_std]
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod boot;
+pub mod cmdline;
+pub mod errno;
+pub mod feature;
+pub mod futex;
+pub mod mm;
+pub mod panic;
+pub mod proc;
+pub mod random;
+pub mod sched;
+pub mod signal;
+pub mod syscall;
+pub mod time;
+pub mod trap;
+pub mod tty;
+pub mod utsname;
+pub mod vfs;

@@ -1,0 +1,238 @@
+//! Page faults: a page comes to be when it is touched; a shared private page is copied when it is written to.
+
+use core::sync::atomic::Ordering;
+
+use hal::mem::{Frame, FrameKind, tlb};
+use hal::sync::Once;
+
+use super::pte::Pte;
+use super::space::Space;
+use super::vma::{Backing, Protection, Sharing, Vma};
+use super::{PAGE, USER_END};
+use crate::errno::Errno;
+
+/// What an access wants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// A load.
+    Read,
+    /// A store.
+    Write,
+    /// An instruction fetch.
+    Execute,
+}
+
+/// Why a fault cannot be served: the signal's code follows from it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FaultError {
+    /// Nothing is mapped there (SEGV_MAPERR).
+    NotMapped,
+    /// What is there has not these rights (SEGV_ACCERR).
+    NoAccess,
+    /// The file ends before (BUS_ADRERR).
+    BehindEnd,
+    /// There is no memory.
+    OutOfMemory,
+}
+
+impl From<Errno> for FaultError {
+    fn from(error: Errno) -> Self {
+        if error == Errno::ENOMEM { Self::OutOfMemory } else { Self::BehindEnd }
+    }
+}
+
+/// The page of zeros that all untouched anonymous memory reads.
+fn zero_page() -> Result<Frame, FaultError> {
+    static ZERO: Once<Frame> = Once::new();
+    if let Some(frame) = ZERO.get() {
+        return Ok(frame.clone());
+    }
+    let frame = Frame::zeroed(FrameKind::User).ok_or(FaultError::OutOfMemory)?;
+    let share = frame.clone();
+    let _ = ZERO.set(frame);
+    Ok(ZERO.get().map_or(share, Frame::clone))
+}
+
+impl Space {
+    /// Serves a fault; `asid` is this address space's.
+    pub(super) fn fault(&mut self, address: u64, access: Access, asid: u16) -> Result<(), FaultError> {
+        if address >= USER_END {
+            return Err(FaultError::NotMapped);
+        }
+        let va = address & !(PAGE - 1);
+        let vma = match self.find(va) {
+            Some(vma) => vma,
+            None => self.grow_stack(va).ok_or(FaultError::NotMapped)?,
+        };
+        let allowed = match access {
+            Access::Read => vma.protection.readable(),
+            Access::Write => vma.protection.writable(),
+            Access::Execute => vma.protection.executable(),
+        };
+        if !allowed {
+            return Err(FaultError::NoAccess);
+        }
+        let vma = vma.clone();
+        let entry = self.tables.entry_or_new(va)?;
+        let old = Pte(entry.load(Ordering::Relaxed));
+        if old.is_valid() {
+            let suffices = match access {
+                Access::Read => old.is_readable(),
+                Access::Write => old.is_writable(),
+                Access::Execute => old.is_executable(),
+            };
+            if suffices {
+                // Another thread was first, or this CPU had an older descriptor.
+                tlb::page_local(asid, va);
+                return Ok(());
+            }
+            if access != Access::Write {
+                return Err(FaultError::NoAccess);
+            }
+            return self.write_shared(&vma, va, old, asid);
+        }
+        let (frame, protection) = first_page(&vma, va, access)?;
+        if protection.executable() {
+            frame.sync_instructions();
+        }
+        entry.store(Pte::page(frame.into_descriptor(), protection).0, Ordering::Release);
+        // No TLB has an entry of a descriptor that was invalid; the walk has to see the new one.
+        hal::cpu::dsb_ishst();
+        Ok(())
+    }
+
+    /// A page that is there and read-only, in an area that may be written to.
+    fn write_shared(&mut self, vma: &Vma, va: u64, old: Pte, asid: u16) -> Result<(), FaultError> {
+        let entry = self.tables.entry(va).ok_or(FaultError::NotMapped)?;
+        let frame = Frame::from_descriptor(old.pa());
+        // The descriptor's is the only share: nobody else reads it, and no file has it.
+        if vma.sharing == Sharing::Shared || frame.shares() == 1 {
+            let pa = frame.into_descriptor();
+            entry.store(Pte::page(pa, vma.protection).0, Ordering::Release);
+            tlb::page(asid, va);
+            return Ok(());
+        }
+        let Some(new) = Frame::new(FrameKind::User) else {
+            let _ = frame.into_descriptor();
+            return Err(FaultError::OutOfMemory);
+        };
+        new.copy_from(&frame);
+        if vma.protection.executable() {
+            new.sync_instructions();
+        }
+        // The output address changes: break before make.
+        entry.store(0, Ordering::Release);
+        tlb::page(asid, va);
+        entry.store(Pte::page(new.into_descriptor(), vma.protection).0, Ordering::Release);
+        hal::cpu::dsb_ishst();
+        drop(frame);
+        Ok(())
+    }
+
+    /// Extends the stack above `va` down to it, if that is what it is.
+    fn grow_stack(&mut self, va: u64) -> Option<&Vma> {
+        /// Pages below a stack that nothing else may come into (Linux: stack_guard_gap).
+        const GAP: u64 = 256 * PAGE;
+        let above = self.areas.range(va..).next().map(|(_, vma)| vma.clone()).filter(|vma| vma.grows_down)?;
+        let limit = above.end.checked_sub(self.stack_limit)?;
+        let below = self.areas.range(..va).next_back().map_or(0, |(_, vma)| vma.end);
+        if va < limit || va.checked_sub(GAP)? < below {
+            return None;
+        }
+        self.areas.remove(&above.start);
+        self.areas.insert(va, Vma { start: va, ..above });
+        self.areas.get(&va)
+    }
+}
+
+/// The page for an address that has none, and the rights with which it is mapped now.
+fn first_page(vma: &Vma, va: u64, access: Access) -> Result<(Frame, Protection), FaultError> {
+    let read_only = Protection::from_bits(u64::from(vma.protection.bits() & !2));
+    match &vma.backing {
+        Backing::Anonymous if access == Access::Write => {
+            Ok((Frame::zeroed(FrameKind::User).ok_or(FaultError::OutOfMemory)?, vma.protection))
+        }
+        Backing::Anonymous => Ok((zero_page()?, read_only)),
+        Backing::Pages { .. } => {
+            let (source, index) = vma.source_page(va).ok_or(FaultError::NotMapped)?;
+            let page = source.page(index)?;
+            if vma.sharing == Sharing::Shared {
+                return Ok((page, vma.protection));
+            }
+            if access != Access::Write {
+                return Ok((page, read_only));
+            }
+            let own = Frame::new(FrameKind::User).ok_or(FaultError::OutOfMemory)?;
+            own.copy_from(&page);
+            Ok((own, vma.protection))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{AddressTables, MapRequest, Placement};
+    use super::*;
+    use hal::mem::free_count;
+
+    fn space_with(bits: u64) -> (Space, u64) {
+        hal::fakes_init();
+        let mut space = Space::new(AddressTables::new().unwrap());
+        let request = MapRequest {
+            placement: Placement::Hint(0),
+            len: 4 * PAGE,
+            protection: Protection::from_bits(bits),
+            sharing: Sharing::Private,
+            backing: Backing::Anonymous,
+            grows_down: false,
+            name: "",
+        };
+        let at = space.map(request, 0).unwrap();
+        (space, at)
+    }
+
+    #[test]
+    fn a_read_maps_zeros_and_a_write_its_own_page() {
+        let (mut space, at) = space_with(3);
+        space.fault(at + 5, Access::Read, 1).unwrap();
+        let zeros = space.tables.get(at);
+        assert!(zeros.is_readable() && !zeros.is_writable());
+        space.fault(at + 9, Access::Write, 1).unwrap();
+        let own = space.tables.get(at);
+        assert!(own.is_writable() && own.pa() != zeros.pa());
+        assert_eq!(space.fault(at, Access::Execute, 1), Err(FaultError::NoAccess));
+        assert_eq!(space.fault(at + 4 * PAGE, Access::Read, 1), Err(FaultError::NotMapped));
+    }
+
+    #[test]
+    fn a_fork_shares_until_one_side_writes() {
+        let (mut parent, at) = space_with(3);
+        parent.fault(at, Access::Write, 1).unwrap();
+        let before = parent.tables.get(at);
+        let mut child = Space::new(AddressTables::new().unwrap());
+        parent.copy_into(&mut child).unwrap();
+        assert!(!parent.tables.get(at).is_writable());
+        assert_eq!(child.tables.get(at), parent.tables.get(at));
+        child.fault(at, Access::Write, 2).unwrap();
+        assert_ne!(child.tables.get(at).pa(), before.pa());
+        // The parent is now alone with the page.
+        parent.fault(at, Access::Write, 1).unwrap();
+        assert_eq!(parent.tables.get(at), before);
+    }
+
+    #[test]
+    fn nothing_is_lost() {
+        let (space, _) = space_with(3);
+        drop(space);
+        let _ = zero_page();
+        // Other tests run beside this one, so only the direction can be told: repeat and look for a leak.
+        let free = free_count();
+        for _ in 0..200 {
+            let (mut space, at) = space_with(3);
+            for page in 0..4 {
+                space.fault(at + page * PAGE, Access::Write, 1).unwrap();
+            }
+        }
+        assert!(free_count() + 600 > free, "frames leak: {} of {free} are left", free_count());
+    }
+}

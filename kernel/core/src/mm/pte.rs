@@ -1,0 +1,98 @@
+//! Descriptors of EL0's pages: 4K granule, 48 bits.
+
+use arch::Pa;
+use arch::descriptor::{ap, sh};
+
+use super::vma::Protection;
+
+const VALID: u64 = 1;
+const PAGE_OR_TABLE: u64 = 2;
+const ATTR_NORMAL: u64 = 1 << 2;
+const AP_SHIFT: u32 = 6;
+const AP_READ_ONLY: u64 = 2 << AP_SHIFT;
+const SH: u64 = sh::INNER << 8;
+const AF: u64 = 1 << 10;
+const NG: u64 = 1 << 11;
+const PXN: u64 = 1 << 53;
+const UXN: u64 = 1 << 54;
+const ADDRESS: u64 = 0xffff_ffff_f000;
+
+/// A descriptor. Zero: nothing is mapped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Pte(pub u64);
+
+impl Pte {
+    /// Nothing.
+    pub const NONE: Self = Self(0);
+
+    /// A page of EL0 with these rights. Without any it is kept, but inaccessible to EL0.
+    pub fn page(pa: Pa, protection: Protection) -> Self {
+        Self(pa.0 | VALID | PAGE_OR_TABLE | ATTR_NORMAL | SH | AF | NG | PXN).with(protection)
+    }
+
+    /// A table of the next level.
+    pub fn table(pa: Pa) -> Self {
+        Self(pa.0 | VALID | PAGE_OR_TABLE)
+    }
+
+    /// The same page with other rights.
+    #[must_use]
+    pub fn with(self, protection: Protection) -> Self {
+        let rights = if protection.writable() {
+            ap::RW_ALL
+        } else if protection.readable() {
+            ap::RO_ALL
+        } else {
+            ap::RO_EL1 // executable only, or nothing
+        };
+        let uxn = if protection.executable() { 0 } else { UXN };
+        Self(self.0 & !(3 << AP_SHIFT | UXN) | rights << AP_SHIFT | uxn)
+    }
+
+    /// The same page, not to be written to.
+    #[must_use]
+    pub fn read_only(self) -> Self {
+        Self(self.0 | AP_READ_ONLY)
+    }
+
+    /// Does it map something?
+    pub fn is_valid(self) -> bool {
+        self.0 & VALID != 0
+    }
+    /// May EL0 write?
+    pub fn is_writable(self) -> bool {
+        self.0 >> AP_SHIFT & 3 == ap::RW_ALL
+    }
+    /// May EL0 read?
+    pub fn is_readable(self) -> bool {
+        self.0 >> AP_SHIFT & 1 == 1
+    }
+    /// May EL0 execute?
+    pub fn is_executable(self) -> bool {
+        self.0 & UXN == 0
+    }
+    /// The output address.
+    pub fn pa(self) -> Pa {
+        Pa(self.0 & ADDRESS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rights_are_those_asked_for() {
+        for bits in 0..8 {
+            let protection = Protection::from_bits(bits);
+            let pte = Pte::page(Pa(0x1234_5000), protection);
+            assert_eq!(pte.pa(), Pa(0x1234_5000));
+            assert!(pte.is_valid());
+            assert_eq!(pte.is_writable(), protection.writable());
+            // As on every VMSA without more: what EL0 can write it can read.
+            assert_eq!(pte.is_readable(), protection.readable() || protection.writable());
+            assert_eq!(pte.is_executable(), protection.executable());
+            assert!(!pte.read_only().is_writable());
+        }
+    }
+}

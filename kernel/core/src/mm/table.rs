@@ -1,0 +1,154 @@
+//! The tree of tables of one address space. Whoever calls holds the address space's lock; walkers of the hardware do not,
+//! so each change is one store.
+
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use arch::Pa;
+use hal::mem::{Frame, new_table, table_at};
+
+use super::PAGE;
+use super::pte::Pte;
+use crate::errno::{Errno, Result};
+
+const LEVELS: u32 = 4;
+
+fn index(va: u64, level: u32) -> usize {
+    (va >> (12 + 9 * (3 - level)) & 511) as usize
+}
+
+/// Tables, from level 0. Dropping it gives all pages and tables back; nothing may use them any more.
+#[derive(Debug)]
+pub struct AddressTables {
+    root: Pa,
+}
+
+impl AddressTables {
+    /// Without any page.
+    pub fn new() -> Result<Self> {
+        Ok(Self { root: new_table().ok_or(Errno::ENOMEM)?.into_descriptor() })
+    }
+
+    /// Physical address of the level 0 table.
+    pub fn root(&self) -> Pa {
+        self.root
+    }
+
+    /// The place of `va`'s page descriptor, if there are tables down to it.
+    pub fn entry(&self, va: u64) -> Option<&'static AtomicU64> {
+        let mut table = self.root;
+        for level in 0..LEVELS - 1 {
+            let next = Pte(table_at(table)[index(va, level)].load(Ordering::Relaxed));
+            if !next.is_valid() {
+                return None;
+            }
+            table = next.pa();
+        }
+        Some(&table_at(table)[index(va, 3)])
+    }
+
+    /// The same; missing tables are made.
+    pub fn entry_or_new(&mut self, va: u64) -> Result<&'static AtomicU64> {
+        let mut table = self.root;
+        for level in 0..LEVELS - 1 {
+            let place = &table_at(table)[index(va, level)];
+            let next = Pte(place.load(Ordering::Relaxed));
+            table = if next.is_valid() {
+                next.pa()
+            } else {
+                let new = new_table().ok_or(Errno::ENOMEM)?.into_descriptor();
+                // Release: a walker that sees the descriptor sees the zeros.
+                hal::cpu::dsb_ishst();
+                place.store(Pte::table(new).0, Ordering::Release);
+                new
+            };
+        }
+        Ok(&table_at(table)[index(va, 3)])
+    }
+
+    /// The descriptor of `va`'s page.
+    pub fn get(&self, va: u64) -> Pte {
+        self.entry(va).map_or(Pte::NONE, |entry| Pte(entry.load(Ordering::Relaxed)))
+    }
+
+    /// Calls `visit` with address and place of each valid page descriptor in `start..end`.
+    pub fn for_each(&self, start: u64, end: u64, mut visit: impl FnMut(u64, &'static AtomicU64)) {
+        Self::walk(self.root, 0, start, end, &mut visit);
+    }
+
+    fn walk(table: Pa, level: u32, start: u64, end: u64, visit: &mut impl FnMut(u64, &'static AtomicU64)) {
+        let span = PAGE << (9 * (3 - level));
+        let mut va = start;
+        while va < end {
+            let next = (va & !(span - 1)) + span;
+            let entry = &table_at(table)[index(va, level)];
+            let pte = Pte(entry.load(Ordering::Relaxed));
+            if pte.is_valid() {
+                if level == 3 {
+                    visit(va, entry);
+                } else {
+                    Self::walk(pte.pa(), level + 1, va, next.min(end), visit);
+                }
+            }
+            va = next;
+        }
+    }
+
+    /// Takes the pages of `start..end` out. Their shares are returned: they may be dropped after the TLB was invalidated.
+    pub fn take(&mut self, start: u64, end: u64) -> Vec<Frame> {
+        let mut frames = Vec::new();
+        self.for_each(start, end, |_, entry| {
+            let pte = Pte(entry.swap(0, Ordering::Relaxed));
+            frames.push(Frame::from_descriptor(pte.pa()));
+        });
+        frames
+    }
+
+    fn free(table: Pa, level: u32) {
+        for entry in table_at(table) {
+            let pte = Pte(entry.swap(0, Ordering::Relaxed));
+            if !pte.is_valid() {
+                continue;
+            }
+            if level < 3 {
+                Self::free(pte.pa(), level + 1);
+            } else {
+                drop(Frame::from_descriptor(pte.pa()));
+            }
+        }
+        drop(Frame::from_descriptor(table));
+    }
+}
+
+impl Drop for AddressTables {
+    fn drop(&mut self) {
+        Self::free(self.root, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::vma::Protection;
+    use super::*;
+    use hal::mem::FrameKind;
+
+    #[test]
+    fn pages_are_found_taken_and_given_back() {
+        hal::fakes_init();
+        let mut tables = AddressTables::new().unwrap();
+        let addresses = [0x1000, 0x20_0000, 0x7fff_ffff_f000, 0xffff_ffff_f000];
+        let watched = Frame::zeroed(FrameKind::User).unwrap();
+        for va in addresses {
+            let pte = Pte::page(watched.clone().into_descriptor(), Protection::READ);
+            tables.entry_or_new(va).unwrap().store(pte.0, Ordering::Relaxed);
+        }
+        let mut seen = Vec::new();
+        tables.for_each(0, 1 << 48, |va, _| seen.push(va));
+        assert_eq!(seen, addresses);
+        assert_eq!(watched.shares(), 5);
+        assert_eq!(tables.take(0x1001 & !0xfff, 0x7fff_ffff_0000).len(), 2);
+        assert_eq!(watched.shares(), 3);
+        drop(tables);
+        assert_eq!(watched.shares(), 1);
+    }
+}

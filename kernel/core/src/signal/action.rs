@@ -1,0 +1,103 @@
+//! What a process does about each signal.
+
+use hal::sync::SpinLock;
+
+use super::{LAST, SigSet};
+use super::{SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH};
+
+const SIG_DFL: u64 = 0;
+const SIG_IGN: u64 = 1;
+const SA_NOCLDWAIT: u64 = 2;
+
+/// rt_sigaction's structure on arm64.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Action {
+    /// SIG_DFL, SIG_IGN, or the handler's address.
+    pub handler: u64,
+    /// SA_*
+    pub flags: u64,
+    /// With SA_RESTORER: where the handler returns to.
+    pub restorer: u64,
+    /// Blocked while the handler runs.
+    pub mask: SigSet,
+}
+
+impl Action {
+    /// SIG_DFL
+    pub const DEFAULT: Self = Self { handler: SIG_DFL, flags: 0, restorer: 0, mask: SigSet(0) };
+
+    /// SIG_DFL?
+    pub const fn is_default(self) -> bool {
+        self.handler == SIG_DFL
+    }
+    /// SIG_IGN?
+    pub const fn is_ignore(self) -> bool {
+        self.handler == SIG_IGN
+    }
+}
+
+/// What SIG_DFL means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Default {
+    /// The process ends.
+    Terminate,
+    /// Nothing.
+    Ignore,
+    /// The process stops.
+    Stop,
+    /// The process goes on.
+    Continue,
+}
+
+/// signal(7)'s table.
+pub const fn default_action(signal: u8) -> Default {
+    match signal {
+        SIGCHLD | SIGURG | SIGWINCH => Default::Ignore,
+        SIGCONT => Default::Continue,
+        SIGSTOP | SIGTSTP | SIGTTIN | SIGTTOU => Default::Stop,
+        _ => Default::Terminate,
+    }
+}
+
+/// All actions of a process.
+#[derive(Debug)]
+pub struct Handlers {
+    actions: SpinLock<[Action; LAST as usize]>,
+}
+
+impl Handlers {
+    /// SIG_DFL everywhere.
+    pub const fn new() -> Self {
+        Self { actions: SpinLock::new([Action::DEFAULT; LAST as usize]) }
+    }
+    /// The action of a signal, 1 to [`LAST`].
+    pub fn get(&self, signal: u8) -> Action {
+        self.actions.lock()[usize::from(signal) - 1]
+    }
+    /// Replaces it; returns the old one.
+    pub fn set(&self, signal: u8, action: Action) -> Action {
+        core::mem::replace(&mut self.actions.lock()[usize::from(signal) - 1], action)
+    }
+    /// For a fork.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        Self { actions: SpinLock::new(*self.actions.lock()) }
+    }
+    /// For exec: handlers are gone, what is ignored stays ignored.
+    #[must_use]
+    pub fn for_exec(&self) -> Self {
+        let keep = |action: Action| if action.is_ignore() { Action { flags: 0, ..action } } else { Action::DEFAULT };
+        Self { actions: SpinLock::new(self.actions.lock().map(keep)) }
+    }
+    /// Do children vanish at their end, without being waited for?
+    pub fn ignores_children(&self) -> bool {
+        let action = self.get(SIGCHLD);
+        action.is_ignore() || action.flags & SA_NOCLDWAIT != 0
+    }
+}
+
+impl core::default::Default for Handlers {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,311 @@
+//! Processes and threads.
+
+use alloc::sync::Arc;
+use core::sync::atomic::Ordering;
+
+use hal::uaccess;
+
+use super::user;
+use crate::errno::{Errno, Result};
+use crate::futex as futexes;
+use crate::proc::wait::{Patience, Reap, Which};
+use crate::proc::{ExitStatus, Process, clone as cloning, exec, exit as ending, table, wait};
+use crate::sched::{self, CURRENT};
+use crate::vfs;
+
+pub fn getpid() -> Result<i32> {
+    Ok(CURRENT.get().process.pid)
+}
+
+pub fn gettid() -> Result<i32> {
+    Ok(CURRENT.get().tid)
+}
+
+pub fn getppid() -> Result<i32> {
+    Ok(CURRENT.get().process.parent_pid())
+}
+
+pub fn getuid() -> Result<u32> {
+    Ok(CURRENT.get().credentials.lock().uid[0])
+}
+
+pub fn geteuid() -> Result<u32> {
+    Ok(CURRENT.get().credentials.lock().uid[1])
+}
+
+pub fn getgid() -> Result<u32> {
+    Ok(CURRENT.get().credentials.lock().gid[0])
+}
+
+pub fn getegid() -> Result<u32> {
+    Ok(CURRENT.get().credentials.lock().gid[1])
+}
+
+pub fn setuid(uid: u32) -> Result<()> {
+    CURRENT.get().credentials.lock().uid = [uid; 3];
+    Ok(())
+}
+
+pub fn setgid(gid: u32) -> Result<()> {
+    CURRENT.get().credentials.lock().gid = [gid; 3];
+    Ok(())
+}
+
+fn put_ids(ids: [u32; 3], places: [u64; 3]) -> Result<()> {
+    for (id, place) in ids.iter().zip(places) {
+        uaccess::write(place, &id.to_le_bytes())?;
+    }
+    Ok(())
+}
+
+pub fn getresuid(real: u64, effective: u64, saved: u64) -> Result<()> {
+    let ids = CURRENT.get().credentials.lock().uid;
+    put_ids(ids, [real, effective, saved])
+}
+
+pub fn getresgid(real: u64, effective: u64, saved: u64) -> Result<()> {
+    let ids = CURRENT.get().credentials.lock().gid;
+    put_ids(ids, [real, effective, saved])
+}
+
+pub fn getgroups(_count: i32, _list: u64) -> Result<i32> {
+    Ok(0)
+}
+
+pub fn exit(status: i32) -> Result<()> {
+    ending::exit_thread(ExitStatus::Code(status as u8))
+}
+
+pub fn exit_group(status: i32) -> Result<()> {
+    ending::exit_group(ExitStatus::Code(status as u8))
+}
+
+pub fn clone(flags: u64, stack: u64, parent_tid: u64, tls: u64, child_tid: u64) -> Result<i32> {
+    let exit_signal = (flags & 0xff) as i32;
+    cloning::clone(&cloning::CloneArgs { flags: flags & 0xffff_ff00, child_tid, parent_tid, exit_signal, stack, tls })
+}
+
+pub fn clone3(arguments: u64, size: u64) -> Result<i32> {
+    // flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, then what is newer.
+    const FIRST_SIZE: u64 = 64;
+    if !(FIRST_SIZE..=4096).contains(&size) {
+        return Err(if size > 4096 { Errno::E2BIG } else { Errno::EINVAL });
+    }
+    let word = |n: u64| user::number(arguments.wrapping_add(8 * n));
+    for n in FIRST_SIZE / 8..size / 8 {
+        if word(n)? != 0 {
+            return Err(Errno::EINVAL);
+        }
+    }
+    let (stack, stack_size) = (word(5)?, word(6)?);
+    if (stack == 0) != (stack_size == 0) {
+        return Err(Errno::EINVAL);
+    }
+    cloning::clone(&cloning::CloneArgs {
+        flags: word(0)?,
+        child_tid: word(2)?,
+        parent_tid: word(3)?,
+        exit_signal: i32::try_from(word(4)?).map_err(|_| Errno::EINVAL)?,
+        stack: stack.wrapping_add(stack_size),
+        tls: word(7)?,
+    })
+}
+
+pub fn execve(path: u64, arguments: u64, environment: u64) -> Result<()> {
+    const MAX: usize = 2 << 20;
+    let path = user::path(path)?;
+    let mut arguments = user::texts(arguments, MAX)?;
+    if arguments.is_empty() {
+        arguments.push(alloc::vec::Vec::new());
+    }
+    let environment = user::texts(environment, MAX)?;
+    let fs = CURRENT.get().fs();
+    let file = vfs::lookup(&fs, &path)?;
+    exec::exec(exec::Request { file, path, arguments, environment })
+}
+
+pub fn wait4(pid: i32, status: u64, options: u32, usage: u64) -> Result<i32> {
+    const NOHANG: u32 = 1;
+    let which = match pid {
+        -1 => Which::Any,
+        0 => Which::Group(CURRENT.get().process.group.load(Ordering::Relaxed)),
+        pid if pid > 0 => Which::Pid(pid),
+        group => Which::Group(group.checked_neg().ok_or(Errno::ESRCH)?),
+    };
+    let patience = if options & NOHANG == 0 { Patience::Wait } else { Patience::None };
+    let Some(found) = wait::wait(which, patience, Reap::Yes)? else { return Ok(0) };
+    if status != 0 {
+        uaccess::write(status, &found.status.wait_status().to_le_bytes())?;
+    }
+    if usage != 0 {
+        super::time::put_usage(usage, &found.process)?;
+    }
+    Ok(found.process.pid)
+}
+
+pub fn waitid(kind: u32, id: i32, info: u64, options: u32, _usage: u64) -> Result<()> {
+    const NOHANG: u32 = 1;
+    const EXITED: u32 = 4;
+    const NOWAIT: u32 = 0x0100_0000;
+    let which = match kind {
+        0 => Which::Any,
+        1 => Which::Pid(id),
+        2 if id == 0 => Which::Group(CURRENT.get().process.group.load(Ordering::Relaxed)),
+        2 => Which::Group(id),
+        _ => return Err(Errno::EINVAL),
+    };
+    if options & EXITED == 0 {
+        return Err(Errno::EINVAL);
+    }
+    let patience = if options & NOHANG == 0 { Patience::Wait } else { Patience::None };
+    let reap = if options & NOWAIT == 0 { Reap::Yes } else { Reap::No };
+    let found = wait::wait(which, patience, reap)?;
+    if info == 0 {
+        return Ok(());
+    }
+    // siginfo_t: signo, errno, code, (pad,) pid, uid, status
+    let mut words = [0i32; 7];
+    if let Some(found) = found {
+        let (code, status) = match found.status {
+            ExitStatus::Code(code) => (1, i32::from(code)),
+            ExitStatus::Signal(signal) => (2, i32::from(signal)),
+        };
+        words = [i32::from(crate::signal::SIGCHLD), 0, code, 0, found.process.pid, 0, status];
+    }
+    for (n, word) in words.iter().enumerate() {
+        uaccess::write(info.wrapping_add(4 * n as u64), &word.to_le_bytes())?;
+    }
+    Ok(())
+}
+
+pub fn set_tid_address(address: u64) -> Result<i32> {
+    let current = CURRENT.get();
+    current.clear_child_tid.store(address, Ordering::Relaxed);
+    Ok(current.tid)
+}
+
+pub fn futex(address: u64, operation: u32, value: u32, timeout: u64, address2: u64, value3: u32) -> Result<usize> {
+    const PRIVATE: u32 = 128;
+    const CLOCK_REALTIME: u32 = 256;
+    let is_private = operation & PRIVATE != 0;
+    let deadline = |is_relative: bool| -> Result<Option<u64>> {
+        if timeout == 0 {
+            return Ok(None);
+        }
+        let time = user::timespec(timeout)?;
+        let now = if operation & CLOCK_REALTIME != 0 { crate::time::realtime() } else { sched::now_nanoseconds() };
+        let from_now = if is_relative { time } else { time.saturating_sub(now) };
+        Ok(Some(sched::after_nanoseconds(from_now)))
+    };
+    match operation & !(PRIVATE | CLOCK_REALTIME) {
+        0 => futexes::wait(address, is_private, value, u32::MAX, deadline(true)?).map(|()| 0),
+        1 => futexes::wake(address, is_private, value as usize, u32::MAX),
+        3 => futexes::requeue(address, address2, is_private, value as usize, timeout as usize, None),
+        4 => futexes::requeue(address, address2, is_private, value as usize, timeout as usize, Some(value3)),
+        9 => futexes::wait(address, is_private, value, value3, deadline(false)?).map(|()| 0),
+        10 => futexes::wake(address, is_private, value as usize, value3),
+        _ => Err(Errno::ENOSYS),
+    }
+}
+
+pub fn sched_yield() -> Result<()> {
+    sched::yield_now();
+    Ok(())
+}
+
+pub fn sched_setaffinity(_pid: i32, _size: usize, _mask: u64) -> Result<()> {
+    // Threads go where there is room; nothing is pinned yet.
+    Ok(())
+}
+
+pub fn sched_getaffinity(_pid: i32, size: usize, mask: u64) -> Result<usize> {
+    let cpus = hal::percpu::count();
+    let len = cpus.div_ceil(64) * 8;
+    if size < len || size % 8 != 0 {
+        return Err(Errno::EINVAL);
+    }
+    for word in 0..len / 8 {
+        let bits = (cpus - 64 * word).min(64);
+        let value = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
+        uaccess::write(mask + 8 * word as u64, &value.to_le_bytes())?;
+    }
+    Ok(len)
+}
+
+fn process_of(pid: i32) -> Result<Arc<Process>> {
+    if pid == 0 {
+        return Ok(Arc::clone(&CURRENT.get().process));
+    }
+    table::process(pid).ok_or(Errno::ESRCH)
+}
+
+pub fn setpgid(pid: i32, group: i32) -> Result<()> {
+    let process = process_of(pid)?;
+    let group = if group == 0 { process.pid } else { group };
+    if group < 0 {
+        return Err(Errno::EINVAL);
+    }
+    process.group.store(group, Ordering::Relaxed);
+    Ok(())
+}
+
+pub fn getpgid(pid: i32) -> Result<i32> {
+    Ok(process_of(pid)?.group.load(Ordering::Relaxed))
+}
+
+pub fn getsid(pid: i32) -> Result<i32> {
+    Ok(process_of(pid)?.session.load(Ordering::Relaxed))
+}
+
+pub fn setsid() -> Result<i32> {
+    let process = Arc::clone(&CURRENT.get().process);
+    if process.group.load(Ordering::Relaxed) == process.pid && process.pid != 1 {
+        return Err(Errno::EPERM);
+    }
+    process.group.store(process.pid, Ordering::Relaxed);
+    process.session.store(process.pid, Ordering::Relaxed);
+    Ok(process.pid)
+}
+
+pub fn prlimit64(pid: i32, resource: usize, new: u64, old: u64) -> Result<()> {
+    let process = process_of(pid)?;
+    let new = if new == 0 { None } else { Some((user::number(new)?, user::number(new.wrapping_add(8))?)) };
+    let before = {
+        let mut limits = process.limits.lock();
+        let limit = limits.get_mut(resource).ok_or(Errno::EINVAL)?;
+        let before = *limit;
+        if let Some((soft, hard)) = new {
+            if soft > hard {
+                return Err(Errno::EINVAL);
+            }
+            *limit = (soft, hard);
+        }
+        before
+    };
+    if old != 0 {
+        user::put_numbers(old, [before.0, before.1])?;
+    }
+    Ok(())
+}
+
+pub fn prctl(option: u32, argument: u64) -> Result<()> {
+    const SET_NAME: u32 = 15;
+    const GET_NAME: u32 = 16;
+    match option {
+        SET_NAME => {
+            let mut name = [0; 16];
+            let got = uaccess::read_some(&mut name, argument);
+            let len = name[..got].iter().position(|byte| *byte == 0).unwrap_or(got);
+            if got == 0 {
+                return Err(Errno::EFAULT);
+            }
+            CURRENT.get().set_name(&name[..len]);
+            Ok(())
+        }
+        GET_NAME => {
+            let name = *CURRENT.get().name.lock();
+            Ok(uaccess::write(argument, &name)?)
+        }
+        _ => Err(Errno::EINVAL),
+    }
+}

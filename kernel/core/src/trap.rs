@@ -1,0 +1,174 @@
+//! Exceptions: what `hal`'s vectors could not do alone.
+
+use hal::thread::flags;
+use hal::trap::UserFrame;
+use hal::{gic, timer};
+
+use arch::esr::Ec;
+
+use crate::errno::Errno;
+use crate::mm::{Access, FaultError};
+use crate::sched::{self, CURRENT};
+use crate::signal::{self, Info, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
+
+/// Is the address in the upper half? Bit 55 says so, whatever the tag.
+fn is_kernel(far: u64) -> bool {
+    far & 1 << 55 != 0
+}
+
+/// Work before a system call, asked for by a flag of [`flags::ENTRY`]. True: the call runs.
+pub fn syscall_entry_work(_frame: &UserFrame) -> bool {
+    // Nobody sets such a flag yet.
+    CURRENT.get().context.clear_flags(flags::ENTRY);
+    true
+}
+
+/// After a system call with a flag of [`flags::EXIT`] set: its result goes to the frame, and the work is done.
+pub fn syscall_exit_work(frame: &UserFrame, result: i64) {
+    frame.set_original_x0(frame.register(0));
+    frame.set_register(0, result as u64);
+    let is_restart = [Errno::ERESTARTSYS, Errno::ERESTARTNOINTR, Errno::ERESTARTNOHAND, Errno::ERESTART_RESTARTBLOCK]
+        .iter()
+        .any(|errno| result == -i64::from(errno.0));
+    exit_work(frame);
+    if is_restart {
+        // No handler was called: the call is made again.
+        frame.set_register(0, frame.original_x0());
+        frame.set_pc(frame.pc() - 4);
+    }
+}
+
+/// On the way to EL0 with a flag of [`flags::EXIT`] set.
+pub fn exit_work(frame: &UserFrame) {
+    let set = CURRENT.get().context.clear_flags(flags::RESTORE_ALL);
+    if set & flags::RESCHEDULE != 0 {
+        sched::schedule();
+    }
+    if set & flags::SIGNAL != 0 {
+        signal::deliver(frame);
+    }
+}
+
+/// A synchronous exception of EL0 that is no system call. True if the frame's X19 to X29 were changed.
+pub fn el0_sync(frame: &UserFrame, esr: u64, far: u64) -> bool {
+    match Ec::from_bits(esr >> 26) {
+        Some(Ec::DataAbort | Ec::InstructionAbort) => user_abort(esr, far),
+        Some(Ec::FpAccess) => hal::fp::allow(&CURRENT.get().context),
+        Some(Ec::PcAlignment) => signal::force(SIGBUS, Info::of_fault(1, frame.pc())),
+        Some(Ec::SpAlignment) => signal::force(SIGBUS, Info::of_fault(1, hal::thread::user_sp())),
+        Some(Ec::FpException) => signal::force(SIGFPE, Info::of_fault(0, frame.pc())),
+        Some(Ec::Brk | Ec::Breakpoint | Ec::SoftwareStep | Ec::Watchpoint) => {
+            signal::force(SIGTRAP, Info::of_fault(1, frame.pc()));
+        }
+        Some(Ec::Unknown | Ec::SysReg | Ec::Bti | Ec::IllegalState | Ec::PacFail | _) | None => {
+            // ILL_ILLOPC
+            signal::force(SIGILL, Info::of_fault(1, frame.pc()));
+        }
+    }
+    false
+}
+
+fn access_of(esr: u64) -> Access {
+    const WNR: u64 = 1 << 6;
+    const CM: u64 = 1 << 8;
+    if matches!(Ec::from_bits(esr >> 26), Some(Ec::InstructionAbort)) {
+        Access::Execute
+    } else if esr & WNR != 0 && esr & CM == 0 {
+        Access::Write
+    } else {
+        Access::Read
+    }
+}
+
+/// Is it a fault that a page can serve: translation, access flag, permission?
+fn is_page_fault(esr: u64) -> bool {
+    matches!(esr & 0x3f, 0x04..=0x0f)
+}
+
+fn user_abort(esr: u64, far: u64) {
+    let address = far & !(0xff << 56);
+    if !is_page_fault(esr) {
+        return match esr & 0x3f {
+            0x21 => signal::force(SIGBUS, Info::of_fault(1, far)), // BUS_ADRALN
+            0x11 => signal::force(SIGSEGV, Info::of_fault(9, far)), // SEGV_MTESERR
+            _ => signal::force(SIGBUS, Info::of_fault(2, far)),    // BUS_ADRERR
+        };
+    }
+    if is_kernel(far) {
+        return signal::force(SIGSEGV, Info::of_fault(1, far));
+    }
+    let result = {
+        let current = CURRENT.get();
+        current.faults.fetch_add(1, core::sync::atomic::Ordering::Relaxed);
+        match current.mm() {
+            Ok(mm) => mm.fault(address, access_of(esr)),
+            Err(_) => Err(FaultError::NotMapped),
+        }
+    };
+    match result {
+        Ok(()) => {}
+        Err(FaultError::NotMapped) => signal::force(SIGSEGV, Info::of_fault(1, far)),
+        Err(FaultError::NoAccess) => signal::force(SIGSEGV, Info::of_fault(2, far)),
+        Err(FaultError::BehindEnd) => signal::force(SIGBUS, Info::of_fault(2, far)),
+        Err(FaultError::OutOfMemory) => {
+            let (name, tid) = (CURRENT.get().name_text(), CURRENT.get().tid);
+            hal::log!("out of memory: killing {name}[{tid}]");
+            signal::force(signal::SIGKILL, Info::of_kernel());
+        }
+    }
+}
+
+/// A synchronous exception of the kernel itself: an access to EL0's memory, or the end.
+pub fn el1_sync(frame: &UserFrame, esr: u64, far: u64) {
+    let is_data_abort = matches!(Ec::from_bits(esr >> 26), Some(Ec::DataAbort)) || esr >> 26 == 0x25;
+    if is_data_abort && is_page_fault(esr) && !is_kernel(far) {
+        let mm = CURRENT.try_get().and_then(|current| current.mm().ok());
+        let served = mm.is_some_and(|mm| mm.fault(far & !(0xff << 56), access_of(esr)).is_ok());
+        // Only accesses that may fault are served: any other is a bug, even where there is a page.
+        if served && fix_is_known(frame) {
+            return;
+        }
+    }
+    let is_fixed = fix_up(frame);
+    assert!(is_fixed, "exception of the kernel: ESR {esr:#x}, FAR {far:#x}, PC {:#x}", frame.pc());
+}
+
+#[cfg(target_os = "none")]
+fn fix_up(frame: &UserFrame) -> bool {
+    hal::trap::fix_up(frame)
+}
+#[cfg(target_os = "none")]
+fn fix_is_known(frame: &UserFrame) -> bool {
+    hal::trap::has_fixup(frame.pc())
+}
+#[cfg(not(target_os = "none"))]
+fn fix_up(_frame: &UserFrame) -> bool {
+    false
+}
+#[cfg(not(target_os = "none"))]
+fn fix_is_known(_frame: &UserFrame) -> bool {
+    false
+}
+
+/// An interrupt. Serves all that are pending.
+pub fn irq() {
+    loop {
+        let intid = gic::acknowledge();
+        if intid >= gic::SPECIAL {
+            return;
+        }
+        match intid {
+            sched::SGI_KICK => sched::on_kick(),
+            sched::SGI_STOP => hal::cpu::halt(),
+            _ if intid == timer::intid() => sched::on_timer(),
+            _ if crate::boot::is_console(intid) => crate::tty::on_input(),
+            _ => hal::log!("interrupt {intid} that nobody asked for"),
+        }
+        gic::end(intid);
+    }
+}
+
+/// An exception that never comes: SError, FIQ, AArch32, or with SP_EL0 in the kernel.
+pub fn bad_exception(frame: &UserFrame, vector: u64, esr: u64, far: u64) -> ! {
+    panic!("exception by vector {vector}: ESR {esr:#x}, FAR {far:#x}, PC {:#x}", frame.pc());
+}

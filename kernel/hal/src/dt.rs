@@ -1,0 +1,269 @@
+//! What the device tree says that the kernel needs, copied out and checked, without a heap.
+
+use core::fmt;
+use core::ops::Range;
+
+use dtoolkit::fdt::{Fdt, FdtNode};
+use dtoolkit::standard::NodeStandard;
+use dtoolkit::{Node, Property};
+
+use crate::percpu::MAX_CPUS;
+
+/// Most ranges of RAM, and of reservations in it.
+pub const MAX_RANGES: usize = 32;
+/// Most bytes of the command line.
+pub const MAX_BOOTARGS: usize = 2048;
+/// Most regions of redistributors.
+pub const MAX_GICR: usize = 8;
+
+/// Values in a fixed place.
+#[derive(Clone, Debug)]
+pub struct Few<T, const N: usize> {
+    values: [T; N],
+    len: usize,
+}
+
+impl<T: Clone, const N: usize> Few<T, N> {
+    fn new(empty: T) -> Self {
+        Self { values: core::array::from_fn(|_| empty.clone()), len: 0 }
+    }
+    /// Appends.
+    pub fn push(&mut self, value: T) -> Result<(), DtError> {
+        *self.values.get_mut(self.len).ok_or(DtError::TooMany)? = value;
+        self.len += 1;
+        Ok(())
+    }
+}
+impl<T, const N: usize> core::ops::Deref for Few<T, N> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        &self.values[..self.len]
+    }
+}
+
+/// How firmware is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conduit {
+    /// HVC #0
+    Hvc,
+    /// SMC #0
+    Smc,
+}
+
+/// What the device tree says. Addresses are physical; ranges are of bytes.
+#[derive(Clone, Debug)]
+pub struct Board {
+    /// RAM.
+    pub memory: Few<Range<u64>, MAX_RANGES>,
+    /// Parts of RAM that are not the kernel's to use.
+    pub reserved: Few<Range<u64>, MAX_RANGES>,
+    /// MPIDR affinities of the CPUs, in the tree's order.
+    pub cpus: Few<u64, MAX_CPUS>,
+    /// GIC distributor.
+    pub gicd: Range<u64>,
+    /// GIC redistributor regions.
+    pub gicr: Few<Range<u64>, MAX_GICR>,
+    /// INTIDs of the timers: secure, physical, virtual, hypervisor's.
+    pub timers: [u32; 4],
+    /// The PL011 of the console, and its INTID.
+    pub uart: Option<(Range<u64>, u32)>,
+    /// Absent: no PSCI.
+    pub psci: Option<Conduit>,
+    /// The initramfs.
+    pub initrd: Option<Range<u64>>,
+    bootargs: [u8; MAX_BOOTARGS],
+    bootargs_len: usize,
+    /// Seed for random numbers; zeros where the loader gave none.
+    pub seed: [u8; 32],
+}
+
+/// Why a device tree does not do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DtError {
+    /// It does not parse.
+    Malformed,
+    /// Something the kernel cannot do without is missing or has the wrong form.
+    Missing(&'static str),
+    /// More of something than there is room for.
+    TooMany,
+}
+
+impl fmt::Display for DtError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Malformed => f.write_str("the device tree is malformed"),
+            Self::Missing(what) => write!(f, "the device tree has no usable {what}"),
+            Self::TooMany => f.write_str("the device tree has more entries than the kernel has room for"),
+        }
+    }
+}
+
+impl Board {
+    /// The kernel's command line.
+    pub fn bootargs(&self) -> &str {
+        core::str::from_utf8(&self.bootargs[..self.bootargs_len]).unwrap_or("")
+    }
+
+    /// Reads the blob, whose length must be the one in its header.
+    pub fn parse(blob: &[u8]) -> Result<Self, DtError> {
+        let fdt = Fdt::new(blob).map_err(|_| DtError::Malformed)?;
+        let root = fdt.root();
+        let mut board = Self {
+            memory: Few::new(0..0),
+            reserved: Few::new(0..0),
+            cpus: Few::new(0),
+            gicd: 0..0,
+            gicr: Few::new(0..0),
+            timers: [29, 30, 27, 26],
+            uart: None,
+            psci: None,
+            initrd: None,
+            bootargs: [0; MAX_BOOTARGS],
+            bootargs_len: 0,
+            seed: [0; 32],
+        };
+        for node in root.children() {
+            let kind = node.property("device_type").and_then(|property| property.value_as::<&str>().ok());
+            match (node.name_without_address(), kind) {
+                (_, Some("memory")) => {
+                    for range in regs(&node, "reg of memory")? {
+                        board.memory.push(range?)?;
+                    }
+                }
+                ("cpus", _) => board.read_cpus(&node)?,
+                ("chosen", _) => board.read_chosen(&node)?,
+                ("reserved-memory", _) => {
+                    for child in node.children().filter(|child| child.property("reg").is_some()) {
+                        for range in regs(&child, "reg of reserved memory")? {
+                            board.reserved.push(range?)?;
+                        }
+                    }
+                }
+                _ => board.read_device(&node)?,
+            }
+        }
+        for reservation in fdt.memory_reservations() {
+            board.reserved.push(range_of(reservation.address(), reservation.size())?)?;
+        }
+        if board.memory.is_empty() {
+            return Err(DtError::Missing("memory"));
+        }
+        if board.cpus.is_empty() {
+            return Err(DtError::Missing("cpus"));
+        }
+        if board.gicd.is_empty() || board.gicr.is_empty() {
+            return Err(DtError::Missing("GICv3"));
+        }
+        Ok(board)
+    }
+
+    fn read_cpus(&mut self, node: &FdtNode) -> Result<(), DtError> {
+        for child in node.children() {
+            let is_cpu = child.property("device_type").and_then(|p| p.value_as::<&str>().ok()) == Some("cpu");
+            if !is_cpu {
+                continue;
+            }
+            let reg = child.property("reg").ok_or(DtError::Missing("reg of a cpu"))?;
+            let affinity = match *cells(reg.value()) {
+                [a] => u64::from(u32::from_be_bytes(a)),
+                [a, b] => u64::from(u32::from_be_bytes(a)) << 32 | u64::from(u32::from_be_bytes(b)),
+                _ => return Err(DtError::Missing("reg of a cpu")),
+            };
+            self.cpus.push(affinity)?;
+        }
+        Ok(())
+    }
+
+    fn read_chosen(&mut self, node: &FdtNode) -> Result<(), DtError> {
+        if let Some(args) = node.property("bootargs") {
+            let text = args.value_as::<&str>().map_err(|_| DtError::Missing("bootargs (no text)"))?;
+            let place = self.bootargs.get_mut(..text.len()).ok_or(DtError::TooMany)?;
+            place.copy_from_slice(text.as_bytes());
+            self.bootargs_len = text.len();
+        }
+        let number = |name| match *cells(node.property(name)?.value()) {
+            [a] => Some(u64::from(u32::from_be_bytes(a))),
+            [a, b] => Some(u64::from(u32::from_be_bytes(a)) << 32 | u64::from(u32::from_be_bytes(b))),
+            _ => None,
+        };
+        if let (Some(start), Some(end)) = (number("linux,initrd-start"), number("linux,initrd-end")) {
+            if start > end {
+                return Err(DtError::Missing("initrd (it ends before it starts)"));
+            }
+            self.initrd = Some(start..end);
+        }
+        if let Some(seed) = node.property("rng-seed") {
+            for (place, byte) in self.seed.iter_mut().zip(seed.value()) {
+                *place = *byte;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_device(&mut self, node: &FdtNode) -> Result<(), DtError> {
+        if node.is_compatible("arm,gic-v3") {
+            for (n, range) in regs(node, "reg of the GIC")?.enumerate() {
+                // The distributor; the redistributors; then the CPU interface in memory (GICC, GICH, GICV), not wanted.
+                let regions =
+                    node.property("#redistributor-regions").and_then(|p| p.value_as::<u32>().ok()).unwrap_or(1);
+                if n == 0 {
+                    self.gicd = range?;
+                } else if n <= regions as usize {
+                    self.gicr.push(range?)?;
+                }
+            }
+        } else if node.is_compatible("arm,armv8-timer") {
+            let property = node.property("interrupts").ok_or(DtError::Missing("interrupts of the timer"))?;
+            let value = property.value();
+            let specifiers = cells(value).chunks_exact(3);
+            for (timer, specifier) in self.timers.iter_mut().zip(specifiers) {
+                *timer = 16 + u32::from_be_bytes(specifier[1]);
+            }
+        } else if node.is_compatible("arm,pl011") && self.uart.is_none() {
+            let registers = regs(node, "reg of the PL011")?.next().ok_or(DtError::Missing("reg of the PL011"))??;
+            let spi = node.property("interrupts").and_then(|p| Some(u32::from_be_bytes(*cells(p.value()).get(1)?)));
+            self.uart = Some((registers, 32 + spi.unwrap_or(0)));
+        } else if node.is_compatible("arm,psci-0.2") || node.is_compatible("arm,psci-1.0") {
+            self.psci = match node.property("method").and_then(|p| p.value_as::<&str>().ok()) {
+                Some("hvc") => Some(Conduit::Hvc),
+                Some("smc") => Some(Conduit::Smc),
+                _ => return Err(DtError::Missing("method of PSCI")),
+            };
+        }
+        Ok(())
+    }
+}
+
+/// The 32-bit big-endian cells; what is left over at the end is not one.
+fn cells(bytes: &[u8]) -> &[[u8; 4]] {
+    // SAFETY: an array of four bytes has no alignment, and the division rounds down. (`as_chunks` is later than the
+    // oldest toolchain that has to do.)
+    unsafe { core::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / 4) }
+}
+
+fn range_of(start: u64, len: u64) -> Result<Range<u64>, DtError> {
+    Ok(start..start.checked_add(len).ok_or(DtError::Missing("range (it wraps)"))?)
+}
+
+fn regs<'a>(
+    node: &FdtNode<'a>,
+    what: &'static str,
+) -> Result<impl Iterator<Item = Result<Range<u64>, DtError>> + use<'a>, DtError> {
+    let regs = node.reg().map_err(|_| DtError::Missing(what))?.ok_or(DtError::Missing(what))?;
+    Ok(regs.map(move |reg| {
+        let start = reg.address::<u64>().map_err(|_| DtError::Missing(what))?;
+        let len = reg.size::<u64>().map_err(|_| DtError::Missing(what))?;
+        range_of(start, len)
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn junk_is_refused() {
+        assert_eq!(Board::parse(&[]).unwrap_err(), DtError::Malformed);
+        assert_eq!(Board::parse(&[0xd0, 0x0d, 0xfe, 0xed, 0, 0, 0, 4]).unwrap_err(), DtError::Malformed);
+    }
+}

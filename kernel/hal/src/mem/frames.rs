@@ -1,0 +1,345 @@
+//! Frames: which are free (a buddy system), and who shares those that are not (a count for each).
+
+use core::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
+
+use arch::Pa;
+
+use super::{PAGE_SHIFT, PAGE_SIZE};
+use crate::sync::{Once, SpinLock};
+
+/// Largest block that can be had: 2^10 frames, 4 MiB.
+pub const MAX_ORDER: u8 = 10;
+const NONE: u32 = u32::MAX;
+
+/// What a frame is used for. Only `User` frames may be shared and mapped at EL0; only `Table` frames are walked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum FrameKind {
+    /// Not RAM that is managed: holes, the image, what the boot loader left.
+    Reserved = 0,
+    /// Free.
+    Free = 1,
+    /// The kernel's own: heap, stacks.
+    Kernel = 2,
+    /// A translation table.
+    Table = 3,
+    /// Contents that EL0 sees: pages of programs and of files.
+    User = 4,
+}
+
+impl FrameKind {
+    const fn of(byte: u8) -> Self {
+        match byte {
+            1 => Self::Free,
+            2 => Self::Kernel,
+            3 => Self::Table,
+            4 => Self::User,
+            _ => Self::Reserved,
+        }
+    }
+}
+
+/// What is known about one frame. All zero: reserved.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub(crate) struct Info {
+    references: AtomicU32,
+    kind: AtomicU8,
+    /// Of the block that begins here.
+    order: AtomicU8,
+    /// A place for one byte of state about contents, for the mechanisms (such as: tags are valid).
+    state: AtomicU8,
+    /// Neighbours in the list of free blocks, as numbers of frames.
+    next: AtomicU32,
+    previous: AtomicU32,
+}
+
+/// All frames from the first to the last byte of RAM.
+#[derive(Debug)]
+struct Frames {
+    base: Pa,
+    infos: &'static [Info],
+    free: SpinLock<FreeLists>,
+}
+
+#[derive(Debug)]
+struct FreeLists {
+    heads: [u32; MAX_ORDER as usize + 1],
+}
+
+static FRAMES: Once<Frames> = Once::new();
+static FREE: AtomicUsize = AtomicUsize::new(0);
+static TOTAL: AtomicUsize = AtomicUsize::new(0);
+
+/// Begins to manage the frames from `base` on that `infos` describes, all of them reserved so far.
+pub(crate) fn init(base: Pa, infos: &'static [Info]) {
+    let free = SpinLock::new(FreeLists { heads: [NONE; MAX_ORDER as usize + 1] });
+    assert!(FRAMES.set(Frames { base, infos, free }).is_ok(), "frames are set up once");
+}
+
+/// Gives the frames that lie wholly in the range to the allocator.
+pub(crate) fn add_free(start: Pa, end: Pa) {
+    let frames = frames();
+    let mut at = frames.number(Pa(start.0.next_multiple_of(PAGE_SIZE as u64)));
+    let end = frames.number(Pa(end.0 & !(PAGE_SIZE as u64 - 1)));
+    let mut lists = frames.free.lock();
+    while at < end {
+        let mut order = MAX_ORDER.min(at.trailing_zeros() as u8);
+        while at + (1 << order) > end {
+            order -= 1;
+        }
+        frames.put_block(&mut lists, at, order);
+        FREE.fetch_add(1 << order, Ordering::Relaxed);
+        TOTAL.fetch_add(1 << order, Ordering::Relaxed);
+        at += 1 << order;
+    }
+}
+
+/// Frames that are free now.
+pub fn free_count() -> usize {
+    FREE.load(Ordering::Relaxed)
+}
+
+/// Frames that were ever given to the allocator.
+pub fn total_count() -> usize {
+    TOTAL.load(Ordering::Relaxed)
+}
+
+/// Frames kept back from EL0, so that the kernel's own small needs are met when programs have taken all they can.
+pub fn reserve() -> usize {
+    (total_count() / 64).clamp(64, 4096)
+}
+
+#[inline]
+fn frames() -> &'static Frames {
+    FRAMES.get().expect("frames are set up at boot")
+}
+
+impl Frames {
+    #[inline]
+    fn number(&self, pa: Pa) -> u32 {
+        (pa.0.wrapping_sub(self.base.0) >> PAGE_SHIFT) as u32
+    }
+    #[inline]
+    fn pa(&self, number: u32) -> Pa {
+        Pa(self.base.0 + (u64::from(number) << PAGE_SHIFT))
+    }
+    /// `None` for an address outside of RAM.
+    #[inline]
+    fn info(&self, pa: Pa) -> Option<&'static Info> {
+        let number = pa.0.wrapping_sub(self.base.0) >> PAGE_SHIFT;
+        self.infos.get(usize::try_from(number).ok()?)
+    }
+
+    fn put_block(&self, lists: &mut FreeLists, mut number: u32, mut order: u8) {
+        while order < MAX_ORDER {
+            let buddy = number ^ (1 << order);
+            let Some(info) = self.infos.get(buddy as usize) else { break };
+            let is_free = info.kind.load(Ordering::Relaxed) == FrameKind::Free as u8;
+            if !is_free || info.order.load(Ordering::Relaxed) != order {
+                break;
+            }
+            self.unlink(lists, buddy, order);
+            number &= !(1 << order);
+            order += 1;
+        }
+        let info = &self.infos[number as usize];
+        info.kind.store(FrameKind::Free as u8, Ordering::Relaxed);
+        info.order.store(order, Ordering::Relaxed);
+        let head = &mut lists.heads[order as usize];
+        info.next.store(*head, Ordering::Relaxed);
+        info.previous.store(NONE, Ordering::Relaxed);
+        if *head != NONE {
+            self.infos[*head as usize].previous.store(number, Ordering::Relaxed);
+        }
+        *head = number;
+    }
+
+    fn unlink(&self, lists: &mut FreeLists, number: u32, order: u8) {
+        let info = &self.infos[number as usize];
+        let (next, previous) = (info.next.load(Ordering::Relaxed), info.previous.load(Ordering::Relaxed));
+        if next != NONE {
+            self.infos[next as usize].previous.store(previous, Ordering::Relaxed);
+        }
+        if previous == NONE {
+            lists.heads[order as usize] = next;
+        } else {
+            self.infos[previous as usize].next.store(next, Ordering::Relaxed);
+        }
+        info.kind.store(FrameKind::Reserved as u8, Ordering::Relaxed);
+    }
+
+    fn take_block(&self, lists: &mut FreeLists, order: u8) -> Option<u32> {
+        let found = (order..=MAX_ORDER).find(|&o| lists.heads[o as usize] != NONE)?;
+        let number = lists.heads[found as usize];
+        self.unlink(lists, number, found);
+        // The upper halves go back, from large to small.
+        for o in (order..found).rev() {
+            let half = number + (1 << o);
+            let info = &self.infos[half as usize];
+            info.kind.store(FrameKind::Free as u8, Ordering::Relaxed);
+            info.order.store(o, Ordering::Relaxed);
+            let head = lists.heads[o as usize];
+            info.next.store(head, Ordering::Relaxed);
+            info.previous.store(NONE, Ordering::Relaxed);
+            if head != NONE {
+                self.infos[head as usize].previous.store(half, Ordering::Relaxed);
+            }
+            lists.heads[o as usize] = half;
+        }
+        Some(number)
+    }
+}
+
+/// One share of a frame (or of a block of 2^order frames). The block is free again when the last share is dropped.
+/// Contents are what the last user left, unless it was made by [`Frame::zeroed`].
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Frame {
+    pa: Pa,
+}
+
+impl Frame {
+    /// A block of 2^`order` frames, aligned to its size.
+    pub fn block(kind: FrameKind, order: u8) -> Option<Self> {
+        assert!(order <= MAX_ORDER && !matches!(kind, FrameKind::Free | FrameKind::Reserved));
+        let count = 1usize << order;
+        if kind == FrameKind::User && free_count() < reserve() + count {
+            return None;
+        }
+        let frames = frames();
+        let number = frames.take_block(&mut frames.free.lock(), order)?;
+        FREE.fetch_sub(count, Ordering::Relaxed);
+        let info = &frames.infos[number as usize];
+        info.kind.store(kind as u8, Ordering::Relaxed);
+        info.order.store(order, Ordering::Relaxed);
+        info.state.store(0, Ordering::Relaxed);
+        info.references.store(1, Ordering::Relaxed);
+        Some(Self { pa: frames.pa(number) })
+    }
+
+    /// One frame.
+    pub fn new(kind: FrameKind) -> Option<Self> {
+        Self::block(kind, 0)
+    }
+
+    /// One frame full of zeros.
+    pub fn zeroed(kind: FrameKind) -> Option<Self> {
+        let frame = Self::new(kind)?;
+        super::clear_page(frame.pa);
+        Some(frame)
+    }
+
+    /// Its physical address.
+    #[inline]
+    pub fn pa(&self) -> Pa {
+        self.pa
+    }
+
+    /// How many shares there are, this one included.
+    #[inline]
+    pub fn shares(&self) -> u32 {
+        self.info().references.load(Ordering::Acquire)
+    }
+
+    /// A byte about its contents that the frame's users agree on; 0 when allocated.
+    pub fn state(&self) -> &'static AtomicU8 {
+        &self.info().state
+    }
+
+    /// Turns the share into the physical address, for a descriptor. [`Frame::from_descriptor`] takes it back.
+    #[inline]
+    pub fn into_descriptor(self) -> Pa {
+        let pa = self.pa;
+        core::mem::forget(self);
+        pa
+    }
+
+    /// The share that a descriptor held. Panics if no frame for EL0 or of tables is there: then tables are corrupt.
+    #[inline]
+    pub fn from_descriptor(pa: Pa) -> Self {
+        let info = frames().info(pa).expect("a descriptor points to RAM");
+        let kind = FrameKind::of(info.kind.load(Ordering::Relaxed));
+        assert!(
+            matches!(kind, FrameKind::User | FrameKind::Table) && info.references.load(Ordering::Relaxed) > 0,
+            "a descriptor points to a {kind:?} frame at {:#x}",
+            pa.0
+        );
+        Self { pa }
+    }
+
+    /// The share that a raw address stood for.
+    pub(crate) fn adopt(pa: Pa) -> Self {
+        Self { pa }
+    }
+
+    #[inline]
+    fn info(&self) -> &'static Info {
+        frames().info(self.pa).expect("a frame is in RAM")
+    }
+}
+
+impl Clone for Frame {
+    /// One more share.
+    #[inline]
+    fn clone(&self) -> Self {
+        let before = self.info().references.fetch_add(1, Ordering::Relaxed);
+        assert!(before < u32::MAX / 2, "too many shares of a frame");
+        Self { pa: self.pa }
+    }
+}
+
+impl Drop for Frame {
+    #[inline]
+    fn drop(&mut self) {
+        let info = self.info();
+        if info.references.fetch_sub(1, Ordering::Release) == 1 {
+            core::sync::atomic::fence(Ordering::Acquire);
+            let frames = frames();
+            let order = info.order.load(Ordering::Relaxed);
+            frames.put_block(&mut frames.free.lock(), frames.number(self.pa), order);
+            FREE.fetch_add(1 << order, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What the frame at `pa` is used for; `Reserved` outside of RAM.
+#[inline]
+pub fn kind_of(pa: Pa) -> FrameKind {
+    frames().info(pa).map_or(FrameKind::Reserved, |info| FrameKind::of(info.kind.load(Ordering::Relaxed)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn blocks_are_aligned_apart_and_merge_again() {
+        crate::fakes::init();
+        let mut held = Vec::new();
+        for order in [0, 3, 1, 0, 5, 2, 10] {
+            let frame = Frame::block(FrameKind::Kernel, order).unwrap();
+            assert_eq!(frame.pa().0 % ((PAGE_SIZE as u64) << order), 0);
+            for (other, o) in &held {
+                let other: &Frame = other;
+                let (a, b) = (frame.pa().0, other.pa().0);
+                assert!(a + ((PAGE_SIZE as u64) << order) <= b || b + ((PAGE_SIZE as u64) << *o) <= a);
+            }
+            held.push((frame, order));
+        }
+        drop(held);
+        assert!(Frame::block(FrameKind::Kernel, MAX_ORDER).is_some());
+    }
+
+    #[test]
+    fn the_last_share_frees() {
+        crate::fakes::init();
+        let frame = Frame::zeroed(FrameKind::User).unwrap();
+        let other = frame.clone();
+        assert_eq!(frame.shares(), 2);
+        drop(frame);
+        assert_eq!(other.shares(), 1);
+        assert_eq!(kind_of(other.pa()), FrameKind::User);
+    }
+}

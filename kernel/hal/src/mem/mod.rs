@@ -1,0 +1,17 @@
+//! Physical memory: frames, their contents, the kernel's heap, translation tables and the TLB.
+
+mod contents;
+use contents::clear_page;
+pub mod frames;
+mod heap;
+pub mod layout;
+mod tables;
+pub mod tlb;
+
+pub use frames::{Frame, FrameKind, free_count, total_count};
+pub use tables::*;
+
+/// log2 of the granule.
+pub const PAGE_SHIFT: u32 = 12;
+/// Bytes of a page.
+pub const PAGE_SIZE: usize = 1 << PAGE_SHIFT;

@@ -1,0 +1,158 @@
+// Memory of EL0 by unprivileged loads and stores: they have EL0's rights (and pass PSTATE.PAN), so a kernel address
+// faults by itself. A fault that cannot be served goes on at the address beside the instruction's in .extable.
+
+	.macro	user fixup, instruction:vararg
+8888:	\instruction
+	.pushsection .extable, "a"
+	.quad	8888b, \fixup
+	.popsection
+	.endm
+
+	.text
+	.globl	user_read
+// x0: kernel destination, x1: user source, x2: bytes. Returns how many were not copied.
+user_read:
+	cmp	x2, #32
+	b.lo	2f
+1:	user	5f, ldtr x4, [x1]
+	user	5f, ldtr x5, [x1, #8]
+	user	5f, ldtr x6, [x1, #16]
+	user	5f, ldtr x7, [x1, #24]
+	add	x1, x1, #32
+	stp	x4, x5, [x0], #16
+	stp	x6, x7, [x0], #16
+	sub	x2, x2, #32
+	cmp	x2, #32
+	b.hs	1b
+2:	cmp	x2, #8
+	b.lo	4f
+3:	user	5f, ldtr x4, [x1]
+	add	x1, x1, #8
+	str	x4, [x0], #8
+	sub	x2, x2, #8
+	cmp	x2, #8
+	b.hs	3b
+4:	cbz	x2, 6f
+	// Byte by byte, also to the very byte that faults.
+5:	user	6f, ldtrb w4, [x1]
+	add	x1, x1, #1
+	strb	w4, [x0], #1
+	subs	x2, x2, #1
+	b.ne	5b
+6:	mov	x0, x2
+	ret
+
+	.globl	user_write
+// x0: user destination, x1: kernel source, x2: bytes. Returns how many were not copied.
+user_write:
+	cmp	x2, #32
+	b.lo	2f
+1:	ldp	x4, x5, [x1]
+	ldp	x6, x7, [x1, #16]
+	user	5f, sttr x4, [x0]
+	user	5f, sttr x5, [x0, #8]
+	user	5f, sttr x6, [x0, #16]
+	user	5f, sttr x7, [x0, #24]
+	add	x1, x1, #32
+	add	x0, x0, #32
+	sub	x2, x2, #32
+	cmp	x2, #32
+	b.hs	1b
+2:	cmp	x2, #8
+	b.lo	4f
+3:	ldr	x4, [x1]
+	user	5f, sttr x4, [x0]
+	add	x1, x1, #8
+	add	x0, x0, #8
+	sub	x2, x2, #8
+	cmp	x2, #8
+	b.hs	3b
+4:	cbz	x2, 6f
+5:	ldrb	w4, [x1]
+	user	6f, sttrb w4, [x0]
+	add	x1, x1, #1
+	add	x0, x0, #1
+	subs	x2, x2, #1
+	b.ne	5b
+6:	mov	x0, x2
+	ret
+
+	.globl	user_clear
+// x0: user destination, x1: bytes. Returns how many were not cleared.
+user_clear:
+	cmp	x1, #8
+	b.lo	2f
+1:	user	3f, sttr xzr, [x0]
+	add	x0, x0, #8
+	sub	x1, x1, #8
+	cmp	x1, #8
+	b.hs	1b
+2:	cbz	x1, 4f
+3:	user	4f, sttrb wzr, [x0]
+	add	x0, x0, #1
+	subs	x1, x1, #1
+	b.ne	3b
+4:	mov	x0, x1
+	ret
+
+	.globl	user_load32
+// x0: user address. Returns the word in x0 and 0 in x1, or 1 in x1.
+user_load32:
+	user	1f, ldtr w0, [x0]
+	mov	x1, #0
+	ret
+1:	mov	x1, #1
+	ret
+
+	.globl	user_cas32
+// x0: user address, w1: expected, w2: new. Returns the old word in x0; x1: 0 stored, 1 fault, 2 another value,
+// 3 try again. There is no unprivileged exclusive, so PAN is off meanwhile (x3: is there PAN?).
+user_cas32:
+	cbz	x3, 1f
+	.inst	0xd500409f		// msr pan, #0
+1:	user	3f, ldaxr w4, [x0]
+	mov	x5, #2
+	cmp	w4, w1
+	b.ne	2f
+	user	3f, stlxr w5, w2, [x0]
+	cmp	w5, #0
+	mov	x5, #3
+	csel	x5, xzr, x5, eq
+2:	mov	w0, w4
+4:	mov	x1, x5
+	cbz	x3, 5f
+	.inst	0xd500419f		// msr pan, #1
+5:	ret
+3:	mov	x5, #1
+	b	4b
+
+	.globl	page_clear
+// x0: page. 4096 bytes.
+page_clear:
+	mov	x1, #4096
+1:	stp	xzr, xzr, [x0]
+	stp	xzr, xzr, [x0, #16]
+	stp	xzr, xzr, [x0, #32]
+	stp	xzr, xzr, [x0, #48]
+	add	x0, x0, #64
+	subs	x1, x1, #64
+	b.ne	1b
+	ret
+
+	.globl	page_copy
+// x0: to, x1: from. 4096 bytes.
+page_copy:
+	mov	x2, #4096
+1:	ldp	x4, x5, [x1]
+	ldp	x6, x7, [x1, #16]
+	ldp	x8, x9, [x1, #32]
+	ldp	x10, x11, [x1, #48]
+	stp	x4, x5, [x0]
+	stp	x6, x7, [x0, #16]
+	stp	x8, x9, [x0, #32]
+	stp	x10, x11, [x0, #48]
+	add	x1, x1, #64
+	add	x0, x0, #64
+	subs	x2, x2, #64
+	b.ne	1b
+	ret

@@ -1,0 +1,86 @@
+//! `cargo xtask kernel`: our own kernel (`kernel/*`), built for the bare machine, and programs run on it.
+
+mod build;
+mod runs;
+mod toolchain;
+
+use anyhow::{Context, Result};
+
+use crate::guests::{Guests, Kernel};
+use crate::{boot, setup, shell};
+
+pub use runs::ALL as RUNS;
+pub use runs::Run;
+
+/// The Linux that runs the same scripts, as judge.
+const JUDGE: Kernel = Kernel::V6_1;
+
+/// Arguments of `cargo xtask kernel`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Run this on Vambrace and QEMU, at EL1 and EL2, and compare; `all` for everything. May be given several times.
+    #[arg(long, value_name = "NAME")]
+    run: Vec<String>,
+    /// Number of CPUs, instead of each run's own.
+    #[arg(long)]
+    cpus: Option<u32>,
+    /// Show the consoles.
+    #[arg(long)]
+    show: bool,
+    /// Only check: clippy for the bare target.
+    #[arg(long)]
+    check: bool,
+}
+
+/// Runs the task.
+pub fn run(args: &Args) -> Result<()> {
+    if args.check {
+        return check();
+    }
+    let image = build()?;
+    println!("kernel: {}", image.display());
+    if args.run.is_empty() {
+        let names: Vec<&str> = RUNS.iter().map(|run| run.name).collect();
+        println!("runs: {}", names.join(", "));
+        return Ok(());
+    }
+    let wanted: Vec<&Run> = if args.run.iter().any(|name| name == "all") {
+        RUNS.iter().collect()
+    } else {
+        let find = |name: &String| {
+            RUNS.iter().find(|run| run.name == name).with_context(|| format!("there is no run `{name}`"))
+        };
+        args.run.iter().map(find).collect::<Result<_>>()?
+    };
+    let lab = prepare()?;
+    for run in wanted {
+        let echo = if args.show { boot::Echo::On } else { boot::Echo::Off };
+        println!("{}", lab.run(run, args.cpus, echo)?);
+    }
+    Ok(())
+}
+
+/// Builds the image; returns where it is.
+pub fn build() -> Result<std::path::PathBuf> {
+    build::image(&toolchain::Toolchain::find()?)
+}
+
+/// Clippy as for everything else, on what is compiled for the bare target alone.
+pub fn check() -> Result<()> {
+    let toolchain = toolchain::Toolchain::find()?;
+    if matches!(toolchain, toolchain::Toolchain::Debian) {
+        eprintln!("kernel: no clippy comes with Debian's compiler; the build is the check");
+        return build().map(|_| ());
+    }
+    let mut clippy = toolchain.cargo("clippy")?;
+    clippy.args(build::ARGUMENTS).args(["--", "-D", "warnings"]);
+    shell::run(&mut clippy)
+}
+
+/// Everything that a run needs.
+pub fn prepare() -> Result<runs::Lab> {
+    setup::ensure(&[setup::Part::Guests, setup::Part::Cross, setup::Part::QemuSystem])?;
+    let guests = Guests::prepare(&[JUDGE])?;
+    boot::build_vambrace()?;
+    Ok(runs::Lab::new(guests, build()?))
+}

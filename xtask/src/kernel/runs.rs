@@ -1,0 +1,196 @@
+//! What is run on our kernel, and how it is judged: the same console on both machines and at both exception levels, and,
+//! for scripts, the same as under Linux.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::boot::{self, Boot, Echo, Level, Machine, Outcome};
+use crate::guests::{File, Guests, kernel_initramfs};
+use crate::shell;
+
+use super::JUDGE;
+
+/// What init is.
+#[derive(Debug, Clone, Copy)]
+enum Init {
+    /// There is none: the kernel boots and switches off.
+    None,
+    /// A program of `guest/el0`, and its exit status.
+    Program(&'static str, i32),
+    /// A script for busybox's shell; what it prints between the lines `run: begin` and `run: end` is compared with Linux.
+    Script(&'static str),
+}
+
+/// Something to run.
+#[derive(Debug)]
+pub struct Run {
+    /// Its name on the command line.
+    pub name: &'static str,
+    init: Init,
+    /// Numbers of CPUs.
+    cpus: &'static [u32],
+    /// Vambrace ends after this many million instructions.
+    millions: u64,
+}
+
+/// All runs.
+pub const ALL: &[Run] = &[
+    Run { name: "boot", init: Init::None, cpus: &[1, 4], millions: 100 },
+    Run { name: "el0", init: Init::Program("hello", 7), cpus: &[1, 4], millions: 100 },
+    Run {
+        name: "busybox-script",
+        init: Init::Script(include_str!("../../initramfs/kernel/busybox-script.sh")),
+        cpus: &[4],
+        millions: 1000,
+    },
+];
+
+/// A machine, and how the kernel starts on it.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    name: &'static str,
+    machine: Machine,
+    level: Level,
+}
+
+const PLACES: [Place; 4] = [
+    Place { name: "vambrace EL1", machine: Machine::Vambrace, level: Level::El1 },
+    Place { name: "vambrace EL2", machine: Machine::Vambrace, level: Level::El2 },
+    Place { name: "qemu EL1", machine: Machine::Qemu, level: Level::El1 },
+    Place { name: "qemu EL2", machine: Machine::Qemu, level: Level::El2 },
+];
+
+const BEGIN: &str = "run: begin";
+const END: &str = "run: end";
+
+/// The kernel, and what it takes to run it.
+#[derive(Debug)]
+pub struct Lab {
+    guests: Guests,
+    image: PathBuf,
+}
+
+impl Lab {
+    /// Of prepared guests and a built image.
+    pub fn new(guests: Guests, image: PathBuf) -> Self {
+        Self { guests, image }
+    }
+
+    /// Runs it everywhere; a line about how it went.
+    pub fn run(&self, run: &Run, cpus: Option<u32>, echo: Echo) -> Result<String> {
+        let mut facts = Vec::new();
+        let initrd = self.initrd(run)?;
+        let own = cpus.map(|cpus| [cpus]);
+        let counts = own.as_ref().map_or(run.cpus, |cpus| &cpus[..]);
+        for &cpus in counts {
+            let mut first: Option<(Vec<String>, Place)> = None;
+            for place in PLACES {
+                let outcome = self.boot(run, place, cpus, initrd.as_deref()).run(place.machine, echo)?;
+                let lines = judge(run, cpus, &outcome)
+                    .with_context(|| format!("{} on {cpus} CPU(s), {}", run.name, place.name))?;
+                facts.push(format!("{} x{cpus} {:.1} s", place.name, outcome.seconds));
+                match &first {
+                    None => first = Some((lines, place)),
+                    Some((expected, judge)) => {
+                        if lines != *expected {
+                            bail!(
+                                "{}: {} and {} differ:\n{}\n--\n{}",
+                                run.name,
+                                judge.name,
+                                place.name,
+                                expected.join("\n"),
+                                lines.join("\n")
+                            );
+                        }
+                    }
+                }
+            }
+            if let (Init::Script(_), Some((lines, _)), Some(initrd)) = (run.init, &first, &initrd) {
+                let expected = self.linux(initrd, echo)?;
+                if *lines != expected {
+                    bail!("{}: Linux says\n{}\n-- ours\n{}", run.name, expected.join("\n"), lines.join("\n"));
+                }
+                facts.push(format!("the same as Linux {JUDGE}"));
+            }
+        }
+        Ok(format!("{}: {}", run.name, facts.join(", ")))
+    }
+
+    fn boot(&self, run: &Run, place: Place, cpus: u32, initrd: Option<&Path>) -> Boot {
+        let mut boot = Boot::of(&self.image, initrd, "");
+        boot.cpus = cpus;
+        boot.cpu = Some("max");
+        boot.semihosting = true;
+        boot.level = place.level;
+        boot.max_insns = Some(run.millions * 1_000_000);
+        boot.limit = Duration::from_secs(120);
+        boot
+    }
+
+    fn initrd(&self, run: &Run) -> Result<Option<PathBuf>> {
+        let file = |path: &str, contents: Vec<u8>| File { path: path.to_owned(), permissions: 0o755, contents };
+        let archive = match run.init {
+            Init::None => return Ok(None),
+            Init::Program(name, _) => {
+                let program = boot::scratch(&format!("kernel-{name}"))?;
+                let source = shell::workspace_root().join("guest/el0").join(name).with_extension("c");
+                let mut gcc = Command::new("aarch64-linux-gnu-gcc");
+                gcc.args(["-O2", "-ffreestanding", "-nostdlib", "-static", "-fno-stack-protector", "-Wall", "-Wextra"])
+                    .args(["-Werror", "-Wl,--build-id=none", "-o"])
+                    .arg(&program)
+                    .arg(&source);
+                shell::capture(&mut gcc).with_context(|| format!("cannot build {}", source.display()))?;
+                kernel_initramfs(None, &[file("init", fs::read(&program)?)])
+            }
+            Init::Script(script) => {
+                let busybox = self.guests.busybox()?;
+                kernel_initramfs(Some(&busybox), &[file("init", script.as_bytes().to_vec())])
+            }
+        };
+        let path = boot::scratch(&format!("kernel-{}.cpio", run.name))?;
+        fs::write(&path, archive)?;
+        Ok(Some(path))
+    }
+
+    /// The script under Linux: init's end is a panic there, and a reset.
+    fn linux(&self, initrd: &Path, echo: Echo) -> Result<Vec<String>> {
+        let boot = Boot::new(&self.guests, JUDGE, "quiet loglevel=0").with_initrd(initrd);
+        let outcome = boot.run(Machine::Vambrace, echo)?;
+        outcome.expect_status(3)?;
+        between(&outcome)
+    }
+}
+
+fn between(outcome: &Outcome) -> Result<Vec<String>> {
+    outcome.expect_line(BEGIN)?;
+    outcome.expect_line(END)?;
+    Ok(outcome.lines_behind(BEGIN).take_while(|line| *line != END).map(str::to_owned).collect())
+}
+
+/// The lines that must be the same everywhere, if the rest is as it should be.
+fn judge(run: &Run, cpus: u32, outcome: &Outcome) -> Result<Vec<String>> {
+    outcome.expect_line(&format!("vambrace-kernel: {cpus} of {cpus} CPU(s) online"))?;
+    match run.init {
+        Init::None => {
+            outcome.expect_line("vambrace-kernel: no initramfs, so there is nothing to run")?;
+            outcome.expect_status(0)?;
+            Ok(Vec::new())
+        }
+        Init::Program(_, status) => {
+            outcome.expect_line(&format!("vambrace-kernel: init exited with status {status}"))?;
+            outcome.expect_status(status)?;
+            let lines: Vec<String> = outcome.lines_from("hello").map(str::to_owned).collect();
+            ensure!(!lines.is_empty(), "the program said nothing\n{}", outcome.report());
+            Ok(lines)
+        }
+        Init::Script(_) => {
+            outcome.expect_line("vambrace-kernel: init exited with status 0")?;
+            outcome.expect_status(0)?;
+            between(outcome)
+        }
+    }
+}
