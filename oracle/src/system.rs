@@ -236,6 +236,8 @@ fn features(program: &str, cpu: &str) -> Vec<&'static str> {
         }
         // QEMU 7.2 has no FEAT_LSE2.
         ("memory", "max") => &["lse2=off"],
+        // QEMU 7.2 has the level of Armv8.5.
+        ("pmu", "max") => &["pmuv3p8=off", "pmuv3p7=off"],
         _ => &[],
     });
     settings

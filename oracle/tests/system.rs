@@ -52,7 +52,7 @@ macro_rules! tests {
     };
 }
 
-tests! { bti dirty el2_faults el2_traps el2_vgic exceptions gic memory pauth permissions registers smp step sysregs tags timer tlb walks wide }
+tests! { bti dirty el2_faults el2_traps el2_vgic exceptions gic memory pauth permissions pmu registers smp step sysregs tags timer tlb walks wide }
 
 #[test]
 fn every_program_has_its_test() {

@@ -16,6 +16,7 @@ mod licences;
 mod metadata;
 mod nested;
 mod oracle;
+mod perf;
 mod setup;
 mod shell;
 mod tags;

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use crate::boot::{self, Access, Boot, Disk, Echo, Machine, Outcome};
 use crate::boots::expect_demo;
 use crate::guests::{GUESTS_VARIABLE, Guests, Kernel};
-use crate::{kernel, kvm, levels, oracle, setup, shell, tags, twice};
+use crate::{kernel, kvm, levels, oracle, perf, setup, shell, tags, twice};
 
 /// The kernel that CI boots.
 const KERNEL: Kernel = Kernel::V6_1;
@@ -205,6 +205,9 @@ fn boots(guests: &Guests, tally: &mut Tally) -> Result<()> {
     }
     tally.check(&format!("what KVM of {KERNEL} traps of the GIC on an Apple M1, by --gic"), || {
         kvm::check_trapping(guests, KERNEL)
+    });
+    tally.check(&format!("the performance monitors under {KERNEL} count and sample exactly"), || {
+        perf::check(guests, KERNEL)
     });
     let levels = || levels::check(guests, KERNEL);
     tally.check(&format!("programs for newer levels under {KERNEL}, on max and on cortex-a57"), levels);

@@ -10,6 +10,7 @@ pub mod feature;
 pub mod field;
 pub mod gic;
 pub mod model;
+pub mod pmu;
 pub mod policy;
 pub mod preset;
 pub mod pstate;

@@ -465,8 +465,7 @@ impl Preset {
             watchpoints: dfr0::WRPs.get(debug) as u8 + 1,
             pmu_counters: crate::field::pmcr_el0::N.get(self.pmcr) as u8,
             pmu_idcode: crate::field::pmcr_el0::IDCODE.get(self.pmcr) as u8,
-            // SW_INCR, INST_RETIRED, CPU_CYCLES.
-            pmceid: [1 << 0x00 | 1 << 0x08 | 1 << 0x11, 0],
+            pmceid: crate::pmu::ceid(),
             ctr: self.value(CTR_EL0),
             dczid_bs: 4,
             clidr: self.value(CLIDR_EL1),

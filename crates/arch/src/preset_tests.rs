@@ -48,8 +48,7 @@ fn cortex_a57_without_el2_and_el3() {
         // EL0 and EL1 AArch64 only, EL2 and EL3 absent, a GICv3 CPU interface.
         (ID_AA64PFR0_EL1, 0x0000_2222_u64, 0x0100_0011_u64),
         (ID_AA64PFR1_EL1, 0, 0),
-        // FEAT_PMUv3 is not modelled yet.
-        (ID_AA64DFR0_EL1, 0x1030_5106, 0x1030_5006),
+        (ID_AA64DFR0_EL1, 0x1030_5106, 0x1030_5106),
         (ID_AA64ISAR0_EL1, 0x0001_1120, 0x0001_1120),
         (ID_AA64ISAR1_EL1, 0, 0),
         // SNSMem goes with EL3.
@@ -76,8 +75,8 @@ fn neoverse_n1_without_el2_and_el3() {
     for (reg, trm, ours) in [
         (ID_AA64PFR0_EL1, 0x1100_0000_1011_1112, 0x1100_0000_1111_0011),
         (ID_AA64PFR1_EL1, 0x20, 0x20),
-        // FEAT_SPE and FEAT_PMUv3 are not modelled yet.
-        (ID_AA64DFR0_EL1, 0x1_1030_5408, 0x1030_5008),
+        // FEAT_SPE is not modelled yet.
+        (ID_AA64DFR0_EL1, 0x1_1030_5408, 0x1030_5408),
         (ID_AA64ISAR0_EL1, 0x1000_1021_1120, 0x1000_1021_1120),
         (ID_AA64ISAR1_EL1, 0x10_0001, 0x10_0001),
         (ID_AA64MMFR0_EL1, 0x10_1125, 0x10_0125),

@@ -79,6 +79,9 @@ impl CpuLines {
     /// Something waits in the PE's mailbox (TLB invalidations and the like from other PEs).
     pub const MAIL: u32 = 64;
 
+    /// No interrupt: the PE drives it high once and for all, and unmasks it to leave its loop before the next instruction.
+    pub const ATTENTION: u32 = 1 << 31;
+
     /// All lines.
     #[inline(always)]
     #[must_use]

@@ -3,6 +3,7 @@
 use arch::esr::{self, Origin, SError, Syndrome};
 use arch::feature::Feature;
 use arch::field::{hcr_el2, sctlr_el1 as sctlr};
+use arch::pmu::PmuEvent;
 use arch::sysreg::Reg;
 use arch::{El, Va};
 use event::Event;
@@ -135,6 +136,7 @@ impl Pe {
         // Time passes even where nothing retires, so that a guest that only faults meets its limits.
         self.taken += 1;
         self.skipped += 1;
+        self.pmu_event(PmuEvent::ExcTaken);
         let origin = if from == to || target == Target::Nested { Origin::Same } else { Origin::Lower };
         let esr = syndrome.taken(origin);
         self.sys[regs.esr as usize] = esr;
@@ -189,6 +191,7 @@ impl Pe {
         });
         self.taken += 1;
         self.skipped += 1;
+        self.pmu_event(PmuEvent::ExcTaken);
         self.enter(vector, self.pc, to);
     }
 
@@ -231,6 +234,7 @@ impl Pe {
         let regs = level_regs(from);
         let spsr = self.reg(regs.spsr);
         self.account_el(retired);
+        self.pmu_event(PmuEvent::ExcReturn);
         self.monitor = None;
         self.event_register = true;
         let mut to = self.legalise(Pstate::from_spsr(spsr));
@@ -283,6 +287,7 @@ impl Pe {
         self.sp = self.sp_bank[stack(to)];
         self.masks_changed();
         if from.el != to.el {
+            self.pmu_level_changed();
             self.follow_regime();
         }
         let context = |p: Pstate| (p.el, p.pan, p.uao, p.il, p.tco, p.btype);

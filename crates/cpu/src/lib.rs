@@ -15,6 +15,7 @@ mod memory;
 mod mops;
 mod pauth;
 mod pe;
+mod pmu;
 mod run;
 mod step;
 mod system;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arch::feature::Feature;
+use arch::field::mdcr_el2;
 use arch::model::CpuModel;
 use arch::sysreg::{Kind, Reg};
 use arch::trap::NestedMode;
@@ -17,6 +18,7 @@ use crate::eval::Q;
 use crate::exception::{Exception, Interrupt};
 use crate::memory::Monitor;
 use crate::pauth::{KnownCodes, Pauth};
+use crate::pmu::Pmu;
 use crate::pstate::Pstate;
 use crate::stop::{Exit, Stop, ToolError};
 use crate::timer::Timer;
@@ -152,6 +154,7 @@ pub struct Pe {
     pub(crate) timers: [Timer; 4],
     /// The outputs that the GIC last saw.
     pub(crate) timer_outputs: [bool; 4],
+    pub(crate) pmu: Pmu,
     pub(crate) monitor: Option<Monitor>,
     pub(crate) event_register: bool,
     pub(crate) pending: Option<Exception>,
@@ -241,6 +244,7 @@ impl Pe {
             sys: Box::new(Reg::ALL.map(|r| r.info().reset)),
             timers: [Timer::default(); 4],
             timer_outputs: [false; 4],
+            pmu: Pmu::default(),
             monitor: None,
             event_register: false,
             pending: None,
@@ -276,6 +280,7 @@ impl Pe {
             conduit: config.conduit,
             frequency: config.frequency,
         };
+        pe.lines.drive(CpuLines::ATTENTION, bus::Level::High);
         pe.load_id_registers(config.mpidr);
         pe.context_changed();
         pe
@@ -290,6 +295,11 @@ impl Pe {
         self.sys[Reg::VPIDR_EL2 as usize] = self.sys[Reg::MIDR_EL1 as usize];
         self.sys[Reg::VMPIDR_EL2 as usize] = mpidr;
         self.sys[Reg::CNTFRQ_EL0 as usize] = self.frequency;
+        if self.model.has(Feature::FEAT_PMUv3) && self.model.has(Feature::FEAT_EL2) {
+            let counters = u64::from(self.model.pmu_counters);
+            let control = &mut self.sys[Reg::MDCR_EL2 as usize];
+            *control = mdcr_el2::HPMN.set(*control, counters);
+        }
     }
 
     /// Starts the PE anew, as PSCI CPU_ON and the boot protocols do: at `entry`, at the highest level, MMU off, all interrupts
@@ -310,6 +320,7 @@ impl Pe {
         self.wait_until = None;
         self.monitor = None;
         self.timers = [Timer::default(); 4];
+        self.reset_pmu();
         self.fpcr = 0;
         self.set_pstate(Pstate::reset(self.highest_level()));
         self.hypervisor_control_changed();
@@ -392,8 +403,12 @@ impl Pe {
     /// Instructions retired at each exception level.
     #[must_use]
     pub fn instructions_by_el(&self) -> [u64; 4] {
+        self.retired_by_el(self.insns)
+    }
+    /// The same where `retired` instructions have retired.
+    pub(crate) fn retired_by_el(&self, retired: u64) -> [u64; 4] {
         let mut counts = self.insns_at_el;
-        counts[self.pstate.el as usize] += self.insns - self.el_since;
+        counts[self.pstate.el as usize] += retired - self.el_since;
         counts
     }
     /// The same as of the last change of EL.

@@ -8,32 +8,83 @@ use mmu::{AccessKind, Admission, Caching, Rights};
 use sem::Privilege;
 
 use crate::abort::AccessFault;
-use crate::code::{Block, CodeCache};
+use crate::code::{Block, CodeCache, Op};
 use crate::exception::Interrupt;
 use crate::pe::Pe;
 use crate::step::Step;
 use crate::stop::{Exit, Stop};
 
+/// What lay behind a line that was high.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    /// An interrupt, which was taken.
+    Interrupt,
+    /// The PE's own wish to leave the loop.
+    Attention,
+}
+
+/// What hears of the instructions that retire. The loop exists once for each, so that the one that does not listen costs
+/// nothing.
+trait Watcher {
+    /// What is to be remembered from before a block.
+    fn level(pe: &Pe) -> El;
+    /// `ops` have retired at `level`.
+    fn retired(pe: &mut Pe, level: El, ops: &[Op]);
+}
+
+/// Nobody.
+struct Plain;
+
+impl Watcher for Plain {
+    #[inline(always)]
+    fn level(_: &Pe) -> El {
+        El::El0
+    }
+    #[inline(always)]
+    fn retired(_: &mut Pe, _: El, _: &[Op]) {}
+}
+
+/// The PMU, where an event of single instructions is counted.
+struct Each;
+
+impl Watcher for Each {
+    fn level(pe: &Pe) -> El {
+        pe.pstate.el
+    }
+    fn retired(pe: &mut Pe, level: El, ops: &[Op]) {
+        for op in ops {
+            pe.pmu_retired(level, op.insn.word());
+        }
+    }
+}
+
 impl Pe {
     /// Executes until this PE's time reaches `until` ticks, or it has to ask the machine for something.
     pub fn run(&mut self, code: &mut CodeCache, until: u64) -> Exit {
         self.update_timers();
+        self.update_pmu();
         self.block_memory.follow(code);
         self.follow_code_marks();
+        if self.pmu_classifies() { self.run_until::<Each>(code, until) } else { self.run_until::<Plain>(code, until) }
+    }
+
+    fn run_until<W: Watcher>(&mut self, code: &mut CodeCache, until: u64) -> Exit {
         loop {
             let now = self.ticks();
             if now >= until {
                 return Exit::Budget;
             }
             if self.lines.get() & self.unmasked != 0 {
-                self.take_interrupt();
+                if self.take_interrupt() == Taken::Attention {
+                    return Exit::Reschedule;
+                }
                 continue;
             }
             if self.ram.has_stale() {
                 code.drop_stale();
                 self.block_memory.follow(code);
             }
-            if let Err(exit) = self.run_block(code, until - now) {
+            if let Err(exit) = self.run_block::<W>(code, until - now) {
                 return exit;
             }
         }
@@ -41,7 +92,7 @@ impl Pe {
 
     /// Fetches and executes one block, at most `budget` instructions of it.
     #[inline(always)]
-    fn run_block(&mut self, code: &mut CodeCache, budget: u64) -> Result<(), Exit> {
+    fn run_block<W: Watcher>(&mut self, code: &mut CodeCache, budget: u64) -> Result<(), Exit> {
         let start = self.pc;
         let block = match self.block_memory.find(start, self.contexts_fetch.of(Va(start))) {
             Some(block) => block,
@@ -56,6 +107,7 @@ impl Pe {
         self.next_pc = start.wrapping_add(4 * count as u64);
         let mut done = 0;
         let mut stop = None;
+        let level = W::level(self);
         for op in ops {
             if let Err(reason) = (op.run)(self, op.insn) {
                 stop = Some(reason);
@@ -74,6 +126,7 @@ impl Pe {
             None => {
                 self.insns += done as u64;
                 self.pc = self.next_pc;
+                W::retired(self, level, &ops[..done]);
                 if self.single {
                     let word = ops.first().map_or(0, |op| op.insn.word());
                     self.stepped(word);
@@ -81,6 +134,7 @@ impl Pe {
                 Ok(())
             }
             Some(reason) => {
+                W::retired(self, level, &ops[..done + usize::from(reason.completes())]);
                 if reason == Stop::Exception {
                     // In bounds: instruction `done` is the one that stopped.
                     let word = ops.get(done).map_or(0, |op| op.insn.word());
@@ -146,7 +200,7 @@ impl Pe {
     fn stopped(&mut self, reason: Stop, start: u64, done: usize, count: usize) -> Result<(), Exit> {
         self.leave_block = false;
         let here = start.wrapping_add(4 * done as u64);
-        let complete = !matches!(reason, Stop::Exception | Stop::Tool);
+        let complete = reason.completes();
         self.insns += done as u64 + u64::from(complete);
         let next = if done + 1 < count { here.wrapping_add(4) } else { self.next_pc };
         self.pc = if complete { next } else { here };
@@ -201,7 +255,7 @@ impl Pe {
     /// Takes the highest-priority unmasked interrupt. The order among them is the implementation's choice:
     /// SError, FIQ, IRQ, and physical ones before virtual ones.
     #[inline(never)]
-    fn take_interrupt(&mut self) {
+    fn take_interrupt(&mut self) -> Taken {
         let lines = self.lines.get() & self.unmasked;
         if lines & CpuLines::SERROR != 0 {
             self.lines.drive(CpuLines::SERROR, bus::Level::Low);
@@ -223,7 +277,11 @@ impl Pe {
             self.take_virtual(Interrupt::Fiq);
         } else if lines & (CpuLines::VIRQ | CpuLines::HCR_VI) != 0 {
             self.take_virtual(Interrupt::Irq);
+        } else {
+            self.unmasked &= !CpuLines::ATTENTION;
+            return Taken::Attention;
         }
+        Taken::Interrupt
     }
 
     /// Where a branch to `target` goes: with TBI (and without TBID) the tag is not part of the address

@@ -19,6 +19,13 @@ pub enum Stop {
     Tool,
 }
 
+impl Stop {
+    /// Has the instruction retired?
+    pub(crate) const fn completes(self) -> bool {
+        !matches!(self, Self::Exception | Self::Tool)
+    }
+}
+
 /// Why [`crate::Pe::run`] came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -28,7 +35,7 @@ pub enum Exit {
     WaitForInterrupt,
     /// It sleeps until an event, an interrupt, or any time the machine likes.
     WaitForEvent,
-    /// A timer was written: the deadline that the machine computed no longer holds.
+    /// A timer was written, or what the PMU counts has changed: the deadline that the machine computed no longer holds.
     Reschedule,
     /// It gives way.
     Yield,

@@ -77,6 +77,8 @@ pub const HYP_VIRTUAL_TIMER_PPI: u32 = 12;
 pub const MAINTENANCE_PPI: u32 = 9;
 /// The non-secure EL2 physical timer's PPI.
 pub const HYP_TIMER_PPI: u32 = 10;
+/// The performance monitors' overflow interrupt.
+pub const PMU_PPI: u32 = 7;
 
 /// One contiguous region of redistributors.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -80,7 +80,8 @@ impl Cpu {
                 return None;
             }
             let deadline = self.pe.timer_deadline().unwrap_or(u64::MAX).min(end);
-            match self.pe.run(code, deadline.min(self.pe.ticks().saturating_add(left))) {
+            let overflow = self.pe.pmu_deadline().unwrap_or(u64::MAX);
+            match self.pe.run(code, deadline.min(overflow).min(self.pe.ticks().saturating_add(left))) {
                 Exit::WaitForInterrupt => self.state = CpuState::Sleeping,
                 // WFE may end at any time (DDI 0487 D1.6): here at the end of the turn, or at the CPU's own deadline.
                 Exit::WaitForEvent => self.pe.skip_to(deadline),

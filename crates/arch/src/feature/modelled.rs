@@ -34,7 +34,7 @@ pub const NOT_MODELLED: &[Feature] = &[
     FEAT_AMUv1,
     // Debug, PMU, profiling, trace.
     FEAT_Debugv8p4,
-    FEAT_PMUv3,
+    FEAT_PMUv3p9,
     FEAT_MTPMU,
     FEAT_SPE,
     FEAT_TRF,

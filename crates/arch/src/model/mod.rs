@@ -51,7 +51,7 @@ pub struct CpuModel {
     pub pmu_counters: u8,
     /// PMCR_EL0.IDCODE; IMP is MIDR's.
     pub pmu_idcode: u8,
-    /// PMCEID0_EL0 and PMCEID1_EL0: the common events that can be counted. The PE may narrow it.
+    /// PMCEID0_EL0 and PMCEID1_EL0: the common events that can be counted.
     pub pmceid: [u64; 2],
     /// CTR_EL0.
     pub ctr: u64,

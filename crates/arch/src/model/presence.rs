@@ -65,6 +65,8 @@ impl CpuModel {
             PMCNTENSET_EL0 | PMCNTENCLR_EL0 | PMOVSSET_EL0 | PMOVSCLR_EL0 | PMINTENSET_EL1 | PMINTENCLR_EL1 => {
                 mask & self.counter_mask()
             }
+            // DP is there for EL2's sake, or with FEAT_PMUv3p7.
+            PMCR_EL0 if self.has(FEAT_PMUv3p1) && self.has(FEAT_EL2) => mask | crate::field::pmcr_el0::DP.mask(),
             PMSWINC_EL0 => mask & self.counter_mask() & 0x7fff_ffff,
             ICH_HCR_EL2 => mask & self.gic.hcr_mask(),
             TCR_EL1 if self.asid_bits == 8 => mask & !crate::field::tcr_el1::AS.mask(),

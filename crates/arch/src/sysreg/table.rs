@@ -293,7 +293,7 @@ registers! {
     PMINTENSET_EL1    3 0  9 14 1  1 1  FEAT_PMUv3        0xffff_ffff            0            Special;
     PMINTENCLR_EL1    3 0  9 14 2  1 1  FEAT_PMUv3        0xffff_ffff            0            Special;
     PMMIR_EL1         3 0  9 14 6  1 _  FEAT_PMUv3p4      0                      0            Id;
-    PMCR_EL0          3 3  9 12 0  0 0  FEAT_PMUv3        0x39                   0x40         Special;
+    PMCR_EL0          3 3  9 12 0  0 0  FEAT_PMUv3        0x1                    0x40         Special;
     PMCNTENSET_EL0    3 3  9 12 1  0 0  FEAT_PMUv3        0xffff_ffff            0            Special;
     PMCNTENCLR_EL0    3 3  9 12 2  0 0  FEAT_PMUv3        0xffff_ffff            0            Special;
     PMOVSCLR_EL0      3 3  9 12 3  0 0  FEAT_PMUv3        0xffff_ffff            0            Special;

@@ -158,7 +158,7 @@ impl Pe {
         if self.has_el2() && (p.el < El::El2 || p.daif & 4 == 0) {
             unmasked |= CpuLines::SEI_TO_EL2;
         }
-        self.unmasked = unmasked;
+        self.unmasked = unmasked | self.unmasked & CpuLines::ATTENTION;
         if self.step_on != self.steps_at(p.el, p.daif) || (self.breakpoints_on, self.watchpoints_on) != self.armed() {
             self.context_changed();
         }

@@ -7,8 +7,10 @@ use arch::field::{cntkctl_el1 as cntkctl, sctlr_el1 as sctlr};
 use arch::sysreg::{Enc, Reg};
 use sem::Insn;
 
+use crate::el2::Way;
 use crate::exception::Target;
 use crate::pe::Pe;
+use crate::pmu::is_pmu;
 use crate::stop::Stop;
 
 impl Pe {
@@ -20,7 +22,7 @@ impl Pe {
     }
 
     /// The same for EL2.
-    pub(super) fn sysreg_trap_to_el2(&mut self, insn: Insn) -> Stop {
+    pub(crate) fn sysreg_trap_to_el2(&mut self, insn: Insn) -> Stop {
         let stop = self.sysreg_trap(insn);
         if let Some(pending) = &mut self.pending {
             pending.target = Target::El2;
@@ -34,7 +36,7 @@ impl Pe {
     }
 
     /// Does a control of EL1 trap EL0's access to `reg`?
-    pub(super) fn el0_traps(&self, reg: Reg) -> bool {
+    pub(super) fn el0_traps(&self, reg: Reg, way: Way) -> bool {
         if self.pstate.el != El::El0 {
             return false;
         }
@@ -52,7 +54,7 @@ impl Pe {
             Reg::SCXTNUM_EL0 => sctlr::TSCXT.get(control) == 1,
             // MDSCR_EL1.TDCC
             Reg::MDCCSR_EL0 | Reg::DBGDTR_EL0 | Reg::DBGDTRRX_EL0 => self.reg(Reg::MDSCR_EL1) >> 12 & 1 == 1,
-            _ => false,
+            _ => is_pmu(reg) && !self.pmu_open_to_el0(reg, way),
         }
     }
 }

@@ -3,6 +3,7 @@
 use arch::El;
 use arch::feature::Feature;
 use arch::field::{hcr_el2, sctlr_el1 as sctlr};
+use arch::pmu::PmuEvent;
 use arch::sysreg::{self, Enc, Kind, Reg};
 use arch::trap::Nested;
 use mmu::Regime;
@@ -11,6 +12,7 @@ use sem::Insn;
 use crate::el2::Way;
 use crate::exception::Interrupt;
 use crate::pe::Pe;
+use crate::pmu::is_pmu;
 use crate::pstate::Pstate;
 use crate::stop::{Exit, Stop, ToolError};
 use crate::tags::TAG_CONTROLS;
@@ -36,7 +38,7 @@ impl Pe {
         if !self.facts[reg as usize].present || info.min_read.is_none_or(|min| el < min && !self.nests(min)) {
             return self.no_access(insn, enc);
         }
-        if self.el0_traps(reg) {
+        if self.el0_traps(reg, Way::Read) {
             return Err(self.sysreg_trap(insn));
         }
         if self.el2_traps(reg, Way::Read) {
@@ -68,15 +70,24 @@ impl Pe {
         if !self.facts[reg as usize].present || info.min_write.is_none_or(|min| el < min && !self.nests(min)) {
             return self.undefined_here();
         }
-        if self.el0_traps(reg) {
+        if self.el0_traps(reg, Way::Write) {
             return Err(self.sysreg_trap(insn));
         }
         if self.el2_traps(reg, Way::Write) {
             return Err(self.sysreg_trap_to_el2(insn));
         }
-        let reg = match self.nested_access(reg) {
-            Nested::Unchanged => reg,
-            Nested::Trap => return Err(self.sysreg_trap_to_el2(insn)),
+        let nested = self.nested_access(reg);
+        if nested == Nested::Trap {
+            return Err(self.sysreg_trap_to_el2(insn));
+        }
+        // By the name that was written, wherever it leads.
+        match reg {
+            Reg::CONTEXTIDR_EL1 => self.pmu_event(PmuEvent::CidWriteRetired),
+            Reg::TTBR0_EL1 | Reg::TTBR1_EL1 => self.pmu_event(PmuEvent::TtbrWriteRetired),
+            _ => {}
+        }
+        let reg = match nested {
+            Nested::Unchanged | Nested::Trap => reg,
             Nested::Memory(offset) => return self.nested_store(offset, value),
             Nested::Instead(reg) => reg,
         };
@@ -123,7 +134,7 @@ impl Pe {
     }
 
     /// Writes the bits that software can write on this model; gives what changed.
-    pub(super) fn store_masked(&mut self, reg: Reg, value: u64) -> u64 {
+    pub(crate) fn store_masked(&mut self, reg: Reg, value: u64) -> u64 {
         let mask = self.facts[reg as usize].writable;
         let old = self.reg(reg);
         let new = old & !mask | value & mask;
@@ -167,6 +178,7 @@ impl Pe {
             Reg::CCSIDR2_EL1 => 0,
             Reg::RNDR | Reg::RNDRRS => self.random_number(),
             _ if is_icc(reg) => self.read_gic(insn, reg)?,
+            _ if is_pmu(reg) => self.read_pmu(insn, reg)?,
             _ if is_error_record(reg) => 0,
             // OSLM says that the OS Lock is implemented; OSLK follows OSLAR.
             Reg::OSLSR_EL1 => 8 | self.reg(Reg::OSLSR_EL1) & 2,
@@ -250,11 +262,13 @@ impl Pe {
                 self.sys[Reg::OSLSR_EL1 as usize] = (value & 1) << 1;
                 self.context_changed();
             }
-            Reg::MDSCR_EL1 | Reg::MDCR_EL2 => {
+            Reg::MDCR_EL2 => return self.write_debug_control(insn, value),
+            Reg::MDSCR_EL1 => {
                 self.store_masked(reg, value);
                 self.context_changed();
             }
             _ if is_icc(reg) => self.write_gic(insn, reg, value)?,
+            _ if is_pmu(reg) => return self.write_pmu(insn, reg, value),
             _ if is_error_record(reg) => {}
             Reg::DBGCLAIMSET_EL1 => {
                 self.sys[Reg::DBGCLAIMCLR_EL1 as usize] |= value & 0xff;

@@ -54,6 +54,9 @@ impl Pe {
             Ok(_) => (0, false),
             Err(fault) => (fault.steps, false),
         };
+        if steps > 0 {
+            self.pmu_walk(access.kind);
+        }
         if self.sink.is_some() && steps > 0 {
             let cause = match access.kind {
                 AccessKind::Fetch => WalkCause::Fetch,

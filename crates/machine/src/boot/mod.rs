@@ -14,7 +14,7 @@ use bus::Ram;
 use thiserror::Error;
 
 use crate::config::MachineConfig;
-use crate::fdt::{self, Additions, Description, DtbError, Hypervisor, MAX_DTB};
+use crate::fdt::{self, Additions, Description, DtbError, Hypervisor, MAX_DTB, Monitors};
 use crate::map::RAM_BASE;
 
 mod elf;
@@ -157,8 +157,11 @@ pub fn load(config: &MachineConfig, ram: &Ram) -> Result<Entry, BootError> {
         None => None,
     };
 
-    let el2 = config.models().is_ok_and(|models| models.iter().any(|m| m.has(Feature::FEAT_EL2)));
+    let models = config.models().unwrap_or_default();
+    let el2 = models.iter().any(|m| m.has(Feature::FEAT_EL2));
     let hypervisor = if el2 { Hypervisor::Present } else { Hypervisor::Absent };
+    let pmu = models.iter().all(|m| m.has(Feature::FEAT_PMUv3));
+    let monitors = if pmu { Monitors::Present } else { Monitors::Absent };
     let blob = match &user_dtb {
         Some((path, blob)) => {
             let additions =
@@ -172,6 +175,7 @@ pub fn load(config: &MachineConfig, ram: &Ram) -> Result<Entry, BootError> {
             bootargs: config.append.as_deref().unwrap_or(""),
             initrd: initrd_range.clone(),
             hypervisor,
+            monitors,
             seed: config.seed,
         }),
     };

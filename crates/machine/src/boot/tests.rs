@@ -158,6 +158,7 @@ fn a_users_device_tree() {
         initrd: None,
         seed: 0,
         hypervisor: fdt::Hypervisor::Absent,
+        monitors: fdt::Monitors::Absent,
     });
     let dtb = Some(files.put("dtb", &user));
     let initrd = Some(files.put("initrd", b"i"));

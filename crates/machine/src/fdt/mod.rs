@@ -30,6 +30,15 @@ pub enum Hypervisor {
     Present,
 }
 
+/// Do the CPUs have performance monitors?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Monitors {
+    /// Not all.
+    Absent,
+    /// All.
+    Present,
+}
+
 /// What a generated device tree says.
 #[derive(Clone, Debug)]
 pub struct Description<'a> {
@@ -45,6 +54,8 @@ pub struct Description<'a> {
     pub initrd: Option<Range<u64>>,
     /// What there is above EL1.
     pub hypervisor: Hypervisor,
+    /// Performance monitors.
+    pub monitors: Monitors,
     /// The machine's seed, from which `rng-seed` and `kaslr-seed` follow.
     pub seed: u64,
 }
@@ -137,6 +148,10 @@ pub fn generate(description: &Description) -> Vec<u8> {
                 .set("clocks", PHANDLE_CLOCK)
                 .set("clock-names", "apb_pclk"),
         );
+    if description.monitors == Monitors::Present {
+        let overflow = [PPI, map::PMU_PPI, LEVEL_HIGH];
+        root = root.child(Builder::new("pmu").set("compatible", "arm,armv8-pmuv3").set("interrupts", overflow));
+    }
     for n in 0..map::VIRTIO_COUNT {
         root = root.child(
             Builder::at("virtio_mmio", map::virtio(n))

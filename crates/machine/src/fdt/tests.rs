@@ -13,6 +13,7 @@ fn description() -> Description<'static> {
         initrd: Some(0x4800_0000..0x4810_0123),
         seed: 7,
         hypervisor: Hypervisor::Absent,
+        monitors: Monitors::Present,
     }
 }
 
@@ -39,6 +40,7 @@ fn the_board() {
     assert_eq!(words(&blob, "/pl011@9000000", "interrupts"), [0, 1, 4]);
     assert_eq!(words(&blob, "/virtio_mmio@a003e00", "interrupts"), [0, 47, 4]);
     assert_eq!(words(&blob, "/timer", "interrupts"), [1, 13, 4, 1, 14, 4, 1, 11, 4, 1, 10, 4]);
+    assert_eq!(words(&blob, "/pmu", "interrupts"), [1, 7, 4]);
     assert_eq!(value(&blob, "/psci", "method"), b"hvc\0");
     assert_eq!(value(&blob, "/cpus/cpu@3", "compatible"), b"arm,cortex-a57\0");
 }

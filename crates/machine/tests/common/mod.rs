@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use arch::Pa;
+use arch::{CpuModel, Pa};
 use cpu::Semihosting;
 use event::{Event, Sink};
 use vambrace_machine::psci::Firmware;
@@ -56,8 +56,12 @@ impl Sink for Events {
 
 /// A machine with `cpus` CPUs of `preset` that ends after `steps`, with `pieces` of memory: address, words.
 pub fn machine(preset: &str, cpus: usize, steps: u64, pieces: &[(u64, &[u32])]) -> (Machine, Kept) {
+    machine_of(arch::preset::preset(preset).expect("a preset"), cpus, steps, pieces)
+}
+
+/// The same with CPUs of `model`.
+pub fn machine_of(model: CpuModel, cpus: usize, steps: u64, pieces: &[(u64, &[u32])]) -> (Machine, Kept) {
     let console = Kept::default();
-    let model = arch::preset::preset(preset).expect("a preset");
     let board = Board::new(BoardConfig {
         models: vec![model; cpus],
         memory: MEMORY,

@@ -93,6 +93,11 @@ const DIRTY_EXECUTE: Because = JudgeWrong(
     "with HD set a descriptor with DBM is writable (hardware management of dirty state), so what EL0 can write is never executable at EL1; \
      QEMU 7.2 judges by AP[2] as it is",
 );
+const LONG_CYCLES: Because =
+    Model("PMCR_EL0.LC is RES1 where no level has AArch32, which our models do not have (PMCR_EL0)");
+const OVERFLOW_WHILE_OFF: Because = JudgeWrong(
+    "an overflow of a counter that PMCR_EL0.E disables requests no interrupt (CheckForPMUOverflow); QEMU 7.2 does not look when E is written",
+);
 const XPACLRI: Because =
     JudgeWrong("XPACLRI strips whatever SCTLR_EL1 enables (XPACLRI, Strip); QEMU makes it a NOP where no key is on");
 const PAC_RANGE: Because = JudgeWrong(
@@ -348,14 +353,17 @@ pub const DIFFERENCES: &[Difference] = &[
         "",
         Choice("with no error record (ERRIDR_EL1.NUM 0) ERRSELR_EL1 and ERX*_EL1 are UNDEFINED or RES0"),
     ),
-    Difference {
-        program: "sysregs",
-        cpus: &[],
-        names: &["m* 0 9 e *", "m* 3 9 *", "m* 3 e *"],
-        ours: "",
-        judge: "",
-        because: Lacking(FEAT_PMUv3),
-    },
+    on_max("sysregs", &["mrs el1 3 e 0 *"], "ooo..oo.", "ooo.....", JudgeLacks(FEAT_ECV)),
+    on_max("sysregs", &["mrs el0 3 e 0 *"], "ttt..tt.", "ttt.....", JudgeLacks(FEAT_ECV)),
+    on_all(
+        "pmu",
+        &["register higher levels"],
+        "ccfiltr=0",
+        "",
+        JudgeWrong("PMCCFILTR_EL0.{NSK, NSU, NSH, M} are RES0 without EL3 and EL2; QEMU 7.2 keeps them"),
+    ),
+    on_all("pmu", &["register control", "register control on"], "value=4", "", LONG_CYCLES),
+    on_all("pmu", &["overflow control off"], "pending=0", "pending=800000", OVERFLOW_WHILE_OFF),
     Difference {
         program: "sysregs",
         cpus: &["max"],
