@@ -293,7 +293,8 @@ pub static PRESETS: [Preset; 15] = [
         },
         values: &[(CLIDR_EL1, 0xc300_0123)],
         ccsidr: [cache(8, 32, 7), cache(8, 32, 2), cache(8, 256, 7), cache(32, 32768, 7)],
-        gic: VirtualInterface::DEFAULT,
+        // SEIS by the message of Linux's commit that limits the M1's workaround; the rest is assumed.
+        gic: VirtualInterface { seis: Seis::On, ..VirtualInterface::DEFAULT },
         pmcr: 0x43af_3000,
     },
     Preset {

@@ -167,8 +167,8 @@ impl Pe {
         self.take_asynchronous(interrupt, serror, El::El1);
     }
 
-    /// Takes an SError interrupt that the GIC's CPU interface generated to the level that it was routed to: an uncategorised one,
-    /// with IDS and AET 0, as the M1 reports it.
+    /// Takes an SError interrupt that the GIC's CPU interface generated to the level that it was routed to. What it says is
+    /// IMPLEMENTATION DEFINED: uncategorised, with IDS and AET 0.
     pub(crate) fn take_system_error(&mut self, to: El) {
         self.take_asynchronous(Interrupt::SError, SError::Uncategorised, to);
     }

@@ -114,7 +114,8 @@ fn run(gic: &str, policy: Policy, hcr: u64, ich_hcr: u64, vsesr: u64) -> Vec<u8>
 
 #[test]
 fn routes() {
-    let table: [(&str, &str, Policy, u64, u64, &[u8]); 9] = [
+    type Case = (&'static str, &'static str, Policy, u64, u64, &'static [u8]);
+    let table: [Case; 9] = [
         ("benign", "seis=on", Policy::Benign, IMO | AMO, EN, &[0, HVC]),
         ("without SEIS", "seis=off", ADVERSARY, IMO | AMO, EN, &[0, HVC]),
         ("virtual", "seis=on", ADVERSARY, IMO | AMO, EN, &[1, 0xbe, 1, HVC]),

@@ -122,7 +122,7 @@ impl Pe {
     }
 
     /// The virtual interface reports a misuse: where ICH_HCR_EL2.TSEI is set, by an SError interrupt to EL2; else by a virtual
-    /// one, if HCR_EL2.AMO makes those; else by a physical one (IHI 0069 4.10, locally generated system errors).
+    /// one, if HCR_EL2.AMO makes those; else by a physical one (IHI 0069, ICH_HCR_EL2.TSEI and the text on SEIs).
     fn route_system_error(&self) {
         let line = if ich_hcr::TSEI.is_set(self.reg(Reg::ICH_HCR_EL2)) {
             CpuLines::SEI_TO_EL2

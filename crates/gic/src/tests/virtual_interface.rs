@@ -289,12 +289,15 @@ fn lpis_and_special_intids_in_list_registers() {
             Ich(VMCR, OPEN | SPLIT),
             Ich(lr(0), irq(8192)),
             IcvIs(icc::IAR1, 8192),
-            IchIs(lr(0), irq(8192) ^ PENDING),
+            IchIs(lr(0), irq(8192) ^ PENDING | ACTIVE),
             IcvIs(icc::RPR, 0x80),
+            // DIR does not concern it, and EOIR ends it whatever EOImode is.
+            Icv(icc::DIR, 8192),
+            IchIs(lr(0), irq(8192) ^ PENDING | ACTIVE),
             Icv(icc::EOIR1, 8192),
+            IchIs(lr(0), irq(8192) ^ PENDING),
             IcvIs(icc::RPR, 0xff),
             IchIs(HCR, 1),
-            // One that the hypervisor made active ends with EOImode 1 as well.
             Ich(lr(0), irq(8192) | ACTIVE),
             Ich(AP1R0, 1 << 16),
             Icv(icc::EOIR1, 8192),

@@ -110,8 +110,10 @@ fn highest_pending(v: &VirtualInterface, group: Group) -> u64 {
     of_group.map_or(u64::from(SPURIOUS), |n| lr::vINTID.get(v.lr[n]))
 }
 
-/// A read of ICV_IAR<n>_EL1: the pending interrupt becomes active, but for an LPI, which has no active state, and its group
-/// priority the running priority. A list register with a special INTID is used up, and its INTID is what is read.
+/// A read of ICV_IAR<n>_EL1: the pending interrupt becomes active and its group priority the running priority. So does an
+/// LPI in a list register, though LPIs have no active state elsewhere; its end is ICV_EOIR<n>_EL1 in either EOImode (Linux's
+/// commit 9d449c71bd8f, from the manual's pseudocode). A list register with a special INTID is used up, and its INTID is what
+/// is read.
 fn acknowledge(state: &mut State, pe: usize, group: Group) -> u64 {
     let v = &mut state.pes[pe].virtual_interface;
     let Some(n) = v.signalled().filter(|n| group_of(v.lr[*n]) == group) else { return SPURIOUS.into() };
@@ -120,7 +122,7 @@ fn acknowledge(state: &mut State, pe: usize, group: Group) -> u64 {
     if !special {
         v.active.raise(group, v.group_priority_of(n));
     }
-    v.lr[n] = lr::State.set(v.lr[n], if special || intid >= FIRST_LPI { INVALID } else { ACTIVE });
+    v.lr[n] = lr::State.set(v.lr[n], if special { INVALID } else { ACTIVE });
     settle(state, pe);
     intid
 }

@@ -25,7 +25,7 @@ const PENDING: u64 = 1;
 const ACTIVE: u64 = 2;
 /// Without HW, bit 41 asks for a maintenance interrupt when the interrupt ends.
 const EOI_REQUEST: u64 = 1 << 41;
-/// LPIs have no active state.
+/// LPIs begin here. There is nothing to deactivate for software when one ends.
 const FIRST_LPI: u64 = 8192;
 
 /// The virtual interface of one PE.
