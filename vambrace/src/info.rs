@@ -86,7 +86,7 @@ fn preset_text(name: &str) -> Option<String> {
         hardware.features.minus(model.features).iter().partition(|feature| modelled().has(*feature));
     let mut out = format!("{name} has, as modelled:\n{}", columns(&names));
     for (features, title) in [
-        (when_asked, "It has besides, when asked (--feature NAME=on)"),
+        (when_asked, "It has besides, when asked (--feature el2=on brings all of it)"),
         (not_yet, "It should have besides, not modelled yet"),
     ] {
         if !features.is_empty() {

@@ -36,7 +36,7 @@ impl Machine {
 pub enum Level {
     /// No hypervisor can run.
     El1,
-    /// With FEAT_VHE and FEAT_E2H0, so that a kernel may choose between VHE and not.
+    /// With what the CPU has for hypervisors.
     El2,
 }
 
@@ -147,7 +147,7 @@ impl Boot {
             command.args(["--cpu", cpu]);
         }
         if self.level == Level::El2 {
-            command.args(["--feature", "el2=on", "--feature", "vhe=on", "--feature", "e2h0=on"]);
+            command.args(["--feature", "el2=on"]);
         }
         command.args(&self.words);
         if self.semihosting {

@@ -44,8 +44,8 @@ pub const NOT_MODELLED: &[Feature] = &[
     FEAT_SME,
 ];
 
-/// Features that the machine models and that a preset has only when asked (`--feature el2=on`): EL2, until a hypervisor's
-/// guests have been tried on it.
+/// Features that the machine models and that a preset has only when asked (`--feature el2=on`); what the hardware has that
+/// needs them comes with them. EL2, so that the guests of before start where they did.
 pub const OPT_IN: &[Feature] = &[FEAT_EL2];
 
 /// What presets have without being asked, as far as the hardware has it.
