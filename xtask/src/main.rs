@@ -49,6 +49,8 @@ enum Task {
     Boots(boots::Args),
     /// A Linux guest of Linux's KVM, on several hosts and in several ways.
     Nested(nested::Args),
+    /// What trapping the interrupt controller's common registers costs a guest with pseudo-NMI.
+    Seed002(nested::Seed002Args),
     /// Measure Vambrace beside QEMU.
     Bench(bench::Args),
     /// Build our kernel, and run programs on it.
@@ -81,6 +83,7 @@ fn run(task: Task) -> Result<()> {
         Task::Test => test::run(),
         Task::Boots(args) => boots::run(&args),
         Task::Nested(args) => nested::run(&args),
+        Task::Seed002(args) => nested::seed002(&args),
         Task::Bench(args) => bench::run(&args),
         Task::Kernel(args) => kernel::run(&args),
         Task::Oracle(args) => oracle::run(&args),

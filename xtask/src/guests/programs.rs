@@ -30,6 +30,10 @@ pub const VMM: Program = Program {
     path: "usr/bin/qemu-system-aarch64",
 };
 
+/// Groups of processes that send messages to each other (rt-tests).
+pub const HACKBENCH: Program =
+    Program { name: "hackbench", package: "rt-tests", suites: &["bookworm"], path: "usr/bin/hackbench" };
+
 /// The dynamic loader, by the name that programs have in them (`/lib/...`). It looks for libraries in /lib too.
 const LOADER: &str = "ld-linux-aarch64.so.1";
 

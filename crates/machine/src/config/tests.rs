@@ -155,7 +155,7 @@ fn el2_brings_what_needs_it() {
     use arch::feature::Feature::*;
     let model = |preset: &str, settings: &[&str]| {
         let features = settings.iter().map(|text| text.parse().unwrap()).collect();
-        let cpu = CpuConfig { preset: preset.into(), features };
+        let cpu = CpuConfig { preset: preset.into(), features, ..CpuConfig::default() };
         MachineConfig { cpu, ..good() }.models().unwrap().remove(0)
     };
     assert!(!model("max", &[]).has(FEAT_EL2) && !model("max", &[]).has(FEAT_HCX));
