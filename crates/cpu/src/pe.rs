@@ -241,7 +241,7 @@ impl Pe {
             el_since: 0,
             pstate: Pstate::reset(if config.model.has(Feature::FEAT_EL2) { El::El2 } else { El::El1 }),
             sp_bank: [0; 4],
-            sys: Box::new(Reg::ALL.map(|r| r.info().reset)),
+            sys: Box::new(Reg::ALL.map(|r| config.model.reset(r))),
             timers: [Timer::default(); 4],
             timer_outputs: [false; 4],
             pmu: Pmu::default(),
@@ -309,7 +309,7 @@ impl Pe {
         self.account_el(self.insns);
         self.emit(Event::Restart { insns: self.accounted() });
         for reg in Reg::ALL {
-            self.sys[reg as usize] = reg.info().reset;
+            self.sys[reg as usize] = self.model.reset(reg);
         }
         self.load_id_registers(mpidr);
         self.x = [0; 32];

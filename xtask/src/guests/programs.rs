@@ -15,6 +15,8 @@ use crate::apt::Package;
 pub struct Program {
     /// What it is called below /bin.
     pub name: &'static str,
+    /// The directory that keeps it here.
+    directory: &'static str,
     package: &'static str,
     suites: &'static [&'static str],
     /// Where the package has it.
@@ -25,14 +27,25 @@ pub struct Program {
 /// that also judges.
 pub const VMM: Program = Program {
     name: "qemu-system-aarch64",
+    directory: "qemu-system-aarch64",
     package: "qemu-system-arm",
     suites: &["bookworm"],
     path: "usr/bin/qemu-system-aarch64",
 };
 
+/// A newer one, which can ask KVM for a virtual machine that has EL2.
+pub const VMM_WITH_EL2: Program =
+    Program { directory: "qemu-system-aarch64-el2", suites: &["forky", "sid"], ..VMM };
+
 /// Groups of processes that send messages to each other (rt-tests).
 pub const HACKBENCH: Program =
-    Program { name: "hackbench", package: "rt-tests", suites: &["bookworm"], path: "usr/bin/hackbench" };
+    Program {
+    name: "hackbench",
+    directory: "hackbench",
+    package: "rt-tests",
+    suites: &["bookworm"],
+    path: "usr/bin/hackbench",
+};
 
 /// The dynamic loader, by the name that programs have in them (`/lib/...`). It looks for libraries in /lib too.
 const LOADER: &str = "ld-linux-aarch64.so.1";
@@ -41,7 +54,7 @@ impl Guests {
     /// The program as `bin/NAME` and its libraries as `lib/*`, fetched when they are not there yet.
     pub fn program(&self, program: &Program) -> Result<Vec<File>> {
         let _lock = self.lock()?;
-        let dir = self.dir().join("programs").join(program.name);
+        let dir = self.dir().join("programs").join(program.directory);
         // Written last, so its presence says that all of it is there.
         if !dir.join("version").exists() {
             self.fetch_program(program, &dir).with_context(|| format!("cannot get the program {}", program.name))?;

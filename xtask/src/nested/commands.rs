@@ -22,6 +22,8 @@ enum What {
     Traps,
     /// Two runs are the same.
     Twice,
+    /// One level more, by FEAT_NV2: the host gives its guest an EL2, and that makes a virtual machine of its own.
+    Deep(super::deep::Args),
 }
 
 #[derive(Debug, clap::Args)]
@@ -52,6 +54,7 @@ pub fn run(args: &Args) -> Result<()> {
     match &args.what {
         What::Matrix(matrix) => run_matrix(matrix),
         What::Traps => run_traps(),
+        What::Deep(deep) => super::deep::run(deep),
         What::Twice => {
             let nested = Nested::new(Work::Check);
             let guests = prepare(&nested)?;

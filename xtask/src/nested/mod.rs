@@ -1,6 +1,7 @@
 //! A Linux guest of Linux's KVM: the host's initramfs has a VMM of Debian's, and for it a kernel, an initramfs and a disk.
 
 mod commands;
+mod deep;
 mod seed002;
 
 use std::fs;
@@ -93,6 +94,9 @@ pub struct Nested {
     pub inner_words: Vec<&'static str>,
 }
 
+/// The virtual machine that the VMM is to make.
+const PLAIN: &str = "virt,gic-version=3,its=off";
+
 const OUTER: &str = include_str!("../../initramfs/nested/outer.sh");
 const HACKBENCH_SCRIPT: &str = include_str!("../../initramfs/nested/hackbench.sh");
 const INNER: &str = include_str!("../../initramfs/nested/inner.sh");
@@ -138,7 +142,11 @@ impl Nested {
     fn outer_files(&self, guests: &Guests, name: &str) -> Result<Vec<File>> {
         let file = |path: &str, contents: Vec<u8>| File { path: path.to_owned(), permissions: 0o755, contents };
         let input = if self.work == Work::Shell { "/dev/console" } else { "/dev/null" };
-        let settings = format!("cpus={}\nappend=\"{}\"\ninput={input}\n", self.inner_cpus, self.inner_append());
+        let settings = format!(
+            "machine={PLAIN}\nmemory=256\ncpus={}\nappend=\"{}\"\ninput={input}\n",
+            self.inner_cpus,
+            self.inner_append()
+        );
         let mut files = guests.program(&VMM)?;
         files.push(file("batch/nested.sh", OUTER.as_bytes().to_vec()));
         files.push(file("nested/settings", settings.into_bytes()));

@@ -54,6 +54,18 @@ impl CpuModel {
         }
     }
 
+    /// The value of `reg` after reset, RES1 bits of this model included.
+    #[must_use]
+    pub fn reset(&self, reg: Reg) -> u64 {
+        let more = if reg == HCR_EL2 && self.has_e2h_only() { crate::field::hcr_el2::E2H.mask() } else { 0 };
+        reg.info().reset | more
+    }
+
+    /// Without FEAT_E2H0, HCR_EL2.E2H is RES1 (ID_AA64MMFR4_EL1.E2H0).
+    const fn has_e2h_only(&self) -> bool {
+        self.has(FEAT_VHE) && !self.has(FEAT_E2H0)
+    }
+
     /// The bits of `reg` that software can write.
     #[must_use]
     pub fn writable(&self, reg: Reg) -> u64 {
@@ -69,6 +81,7 @@ impl CpuModel {
             PMCR_EL0 if self.has(FEAT_PMUv3p1) && self.has(FEAT_EL2) => mask | crate::field::pmcr_el0::DP.mask(),
             PMSWINC_EL0 => mask & self.counter_mask() & 0x7fff_ffff,
             ICH_HCR_EL2 => mask & self.gic.hcr_mask(),
+            HCR_EL2 if self.has_e2h_only() => mask & !crate::field::hcr_el2::E2H.mask(),
             TCR_EL1 if self.asid_bits == 8 => mask & !crate::field::tcr_el1::AS.mask(),
             _ => mask,
         }
@@ -98,6 +111,9 @@ mod tests {
         let a57 = preset::hardware("cortex-a57").unwrap().limited_to(&FeatureSet::all().without(FEAT_EL2));
         assert!(!a57.has_register(HCR_EL2) && !a57.has_register(PAN) && a57.has_register(SCTLR_EL1));
         assert_eq!(n1.writable(PMCNTENSET_EL0), 0x8000_003f);
+        let only = n1.limited_to(&FeatureSet::all().without(FEAT_E2H0));
+        assert_eq!((n1.reset(HCR_EL2) >> 34 & 1, n1.writable(HCR_EL2) >> 34 & 1), (0, 1));
+        assert_eq!((only.reset(HCR_EL2) >> 34 & 1, only.writable(HCR_EL2) >> 34 & 1), (1, 0));
         assert_eq!(n1.writable(SCTLR_EL1) & 1 << 23, 1 << 23);
     }
 }
