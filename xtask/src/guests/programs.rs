@@ -34,12 +34,10 @@ pub const VMM: Program = Program {
 };
 
 /// A newer one, which can ask KVM for a virtual machine that has EL2.
-pub const VMM_WITH_EL2: Program =
-    Program { directory: "qemu-system-aarch64-el2", suites: &["forky", "sid"], ..VMM };
+pub const VMM_WITH_EL2: Program = Program { directory: "qemu-system-aarch64-el2", suites: &["forky", "sid"], ..VMM };
 
 /// Groups of processes that send messages to each other (rt-tests).
-pub const HACKBENCH: Program =
-    Program {
+pub const HACKBENCH: Program = Program {
     name: "hackbench",
     directory: "hackbench",
     package: "rt-tests",
