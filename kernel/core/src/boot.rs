@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use hal::dt::Board;
 use hal::log;
+use hal::smp::StartError;
 use hal::sync::Once;
 
 use crate::errno::Result;
@@ -16,7 +17,7 @@ use crate::proc::{ExitStatus, Process, Thread, exec, table};
 use crate::sched::{self, CURRENT};
 use crate::signal::Handlers;
 use crate::vfs::{self, File, FileTable, FsContext, Location, cpio, open_flags, tmpfs};
-use crate::{cmdline, random, syscall, tty};
+use crate::{cmdline, emulate, feature, random, syscall, tty};
 
 static CONSOLE: AtomicU32 = AtomicU32::new(u32::MAX);
 static ROOT: Once<Arc<tmpfs::Node>> = Once::new();
@@ -43,7 +44,9 @@ pub fn main(board: &'static Board) -> ! {
     };
     CURRENT.install(0, idle(0));
     hal::gic::enable(hal::timer::intid());
+    feature::begin();
     let online = start_others(board, idle);
+    emulate::init();
     log!("vambrace-kernel: {online} of {} CPU(s) online", board.cpus.len());
     if let Some((_, intid)) = &board.uart {
         CONSOLE.store(*intid, Ordering::Relaxed);
@@ -70,17 +73,29 @@ pub fn secondary() -> ! {
     sched::idle()
 }
 
+/// Starts the others. With `late=N` the last N come when the features are final, as if they had been plugged in.
 fn start_others(board: &Board, idle: impl Fn(usize) -> Arc<Thread>) -> usize {
+    let late = cmdline::value("late").and_then(|count| count.parse().ok()).unwrap_or(0);
+    let early = board.cpus.len().saturating_sub(late);
     let mut online = 1;
-    for affinity in board.cpus.iter().filter(|affinity| **affinity != hal::percpu::boot_affinity()) {
-        match hal::smp::start(&CURRENT, online, *affinity, idle(online)) {
+    let mut ready: Option<Arc<Thread>> = None;
+    let others = board.cpus.iter().filter(|affinity| **affinity != hal::percpu::boot_affinity());
+    for (n, affinity) in others.enumerate() {
+        if n + 1 == early.max(1) {
+            feature::finish();
+        }
+        let thread = ready.take().unwrap_or_else(|| idle(online));
+        match hal::smp::start(&CURRENT, online, *affinity, Arc::clone(&thread)) {
             Ok(()) => online += 1,
+            // The next one takes its number.
+            Err(StartError::Refused) => ready = Some(thread),
             Err(error) => {
                 log!("vambrace-kernel: CPU {online} ({affinity:#x}) does not start: {error:?}");
                 break;
             }
         }
     }
+    feature::finish();
     online
 }
 

@@ -9,7 +9,8 @@ pub fn set(line: &'static str) {
     let _ = LINE.set(line);
 }
 
-fn words() -> impl Iterator<Item = &'static str> {
+/// All words.
+pub fn words() -> impl Iterator<Item = &'static str> {
     LINE.get().copied().unwrap_or("").split_ascii_whitespace()
 }
 

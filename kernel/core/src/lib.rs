@@ -10,7 +10,8 @@
 //! | `mm` | address spaces: areas, faults, tables, ASIDs |
 //! | `vfs` | files: tmpfs, /proc, devices, pipes |
 //! | `signal`, `futex`, `time`, `tty`, `random` | what their names say |
-//! | `feature` | what the CPUs can do |
+//! | `feature` | what the CPUs can do: ID registers of all, capabilities, errata, boot options, AT_HWCAP |
+//! | `emulate` | MRS of the ID space at EL0 |
 //!
 //! Locks, from outer to inner: sleeping mutexes (file offset, pipe) · tables of threads and processes · a process's
 //! `children`, `state`, `threads` · `Mm` · page caches · wait queues · run queues · timers · frames and heap. A spin lock's
@@ -22,6 +23,7 @@ extern crate std;
 
 pub mod boot;
 pub mod cmdline;
+pub mod emulate;
 pub mod errno;
 pub mod feature;
 pub mod futex;

@@ -51,6 +51,12 @@ pub fn exit_work(frame: &UserFrame) {
 
 /// A synchronous exception of EL0 that is no system call. True if the frame's X19 to X29 were changed.
 pub fn el0_sync(frame: &UserFrame, esr: u64, far: u64) -> bool {
+    if let Some(Ec::Unknown | Ec::SysReg) = Ec::from_bits(esr >> 26) {
+        // Before anything else: reads of the ID space are frequent, and programs' start-up is full of them.
+        if let Some(register) = crate::emulate::undefined(frame, esr) {
+            return (19..30).contains(&register);
+        }
+    }
     match Ec::from_bits(esr >> 26) {
         Some(Ec::DataAbort | Ec::InstructionAbort) => user_abort(esr, far),
         Some(Ec::FpAccess) => hal::fp::allow(&CURRENT.get().context),

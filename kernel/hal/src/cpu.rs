@@ -89,6 +89,22 @@ mod target {
         unsafe { core::arch::asm!("msr daifclr, #3", "isb", "msr daifset, #3", options(nostack)) };
     }
 
+    /// Masks interrupts; returns what was masked before.
+    #[inline]
+    pub fn save_and_mask() -> u64 {
+        let saved = read_register!("daif");
+        // SAFETY: masking is always allowed.
+        unsafe { core::arch::asm!("msr daifset, #3", options(nostack, preserves_flags)) };
+        saved
+    }
+
+    /// Masks again what [`save_and_mask`] returned.
+    #[inline]
+    pub fn restore_mask(saved: u64) {
+        // SAFETY: the mask that the caller had.
+        unsafe { write_register!("daif", saved) };
+    }
+
     /// DSB ISH.
     pub fn dsb_ish() {
         // SAFETY: a barrier.

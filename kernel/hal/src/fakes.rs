@@ -48,6 +48,12 @@ pub mod cpu {
     }
     /// Serves nothing.
     pub fn window() {}
+    /// Nothing is masked.
+    pub fn save_and_mask() -> u64 {
+        0
+    }
+    /// Nothing.
+    pub fn restore_mask(_saved: u64) {}
     /// A full barrier.
     pub fn dsb_ish() {
         core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
@@ -73,6 +79,21 @@ pub mod cpu {
     /// EL1.
     pub fn level() -> super::super::cpu::Level {
         super::super::cpu::Level::El1
+    }
+}
+pub mod ident {
+    //! A CPU that says nothing of itself but its name.
+    use crate::ident::Identity;
+
+    /// Only MIDR_EL1.
+    pub fn identity() -> Identity {
+        let mut space = [0; crate::ident::SPACE];
+        space[0] = midr();
+        Identity { space, ctr: 0, dczid: 0 }
+    }
+    /// A Cortex-A57's.
+    pub fn midr() -> u64 {
+        0x411f_d070
     }
 }
 pub mod timer {

@@ -20,6 +20,7 @@ pub mod cpu;
 pub mod dt;
 pub mod fp;
 pub mod gic;
+pub mod ident;
 pub mod mem;
 pub mod percpu;
 pub mod power;

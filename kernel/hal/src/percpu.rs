@@ -15,6 +15,7 @@ pub struct PerCpu {
     pub(crate) thread: AtomicPtr<Context>,
     pub(crate) id: AtomicU32,
     online: AtomicBool,
+    refused: AtomicBool,
     /// MPIDR_EL1's affinity fields.
     pub(crate) affinity: AtomicU64,
     /// Virtual address of this CPU's GIC redistributor (RD_base).
@@ -27,12 +28,20 @@ impl PerCpu {
             thread: AtomicPtr::new(core::ptr::null_mut()),
             id: AtomicU32::new(0),
             online: AtomicBool::new(false),
+            refused: AtomicBool::new(false),
             affinity: AtomicU64::new(0),
             redistributor: AtomicU64::new(0),
         }
     }
     pub(crate) fn set_online(&self) {
         self.online.store(true, Ordering::Release);
+    }
+    /// The kernel does not take this CPU.
+    pub(crate) fn refuse(&self) {
+        self.refused.store(true, Ordering::Release);
+    }
+    pub(crate) fn is_refused(&self) -> bool {
+        self.refused.load(Ordering::Acquire)
     }
     pub(crate) fn is_online(&self) -> bool {
         self.online.load(Ordering::Acquire)
@@ -50,6 +59,10 @@ static COUNT: AtomicU32 = AtomicU32::new(1);
 pub(crate) fn register(id: usize, cpu: &'static PerCpu) {
     cpu.id.store(id as u32, Ordering::Relaxed);
     CPUS[id].store(core::ptr::from_ref(cpu).cast_mut(), Ordering::Release);
+}
+
+/// The CPU of that number runs, and so do those before it.
+pub(crate) fn counted(id: usize) {
     COUNT.fetch_max(id as u32 + 1, Ordering::AcqRel);
 }
 

@@ -9,6 +9,8 @@ pub enum StartError {
     Psci(PsciError),
     /// It was started and did not report within a second.
     Silent,
+    /// The kernel does not take it, and has said why. It is parked.
+    Refused,
 }
 
 #[cfg(target_os = "none")]
@@ -50,8 +52,13 @@ mod target {
             if timer::now() > limit {
                 return Err(StartError::Silent);
             }
+            if percpu.is_refused() {
+                current.uninstall(id);
+                return Err(StartError::Refused);
+            }
             core::hint::spin_loop();
         }
+        percpu::counted(id);
         Ok(())
     }
 }

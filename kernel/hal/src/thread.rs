@@ -207,6 +207,16 @@ impl<T: Thread> Current<T> {
         }
     }
 
+    /// Takes back what [`Current::install`] gave a CPU that never came to run it. Panics if there is nothing.
+    pub fn uninstall(&self, cpu: usize) -> Arc<T> {
+        let thread = self.running[cpu].swap(core::ptr::null_mut(), Ordering::AcqRel);
+        assert!(!thread.is_null(), "CPU {cpu} has no thread");
+        // SAFETY: the slot's share.
+        let thread = unsafe { Arc::from_raw(thread) };
+        thread.context().on_cpu.store(0, Ordering::Release);
+        thread
+    }
+
     /// Switches to `next` and returns when someone switches back to the calling thread, which may be on another CPU.
     /// What is returned is the thread that ran there before. Panics if `next` is the caller.
     pub fn switch_to(&self, next: Arc<T>) -> Arc<T> {

@@ -17,6 +17,11 @@ fn kernel_secondary() -> ! {
     kcore::boot::secondary()
 }
 
+#[unsafe(no_mangle)]
+fn kernel_cpu_check() -> bool {
+    kcore::feature::take_this_cpu()
+}
+
 /// A number behind the table's end.
 #[unsafe(no_mangle)]
 extern "C" fn kernel_syscall_unknown(number: u64) -> i64 {

@@ -115,6 +115,22 @@ impl Mm {
         self.foreign(address, len, Access::Read, |frame, offset, range| frame.read(offset, &mut bytes[range]))
     }
 
+    /// The instruction at `address`, as a fetch would have it, also where EL0 may only execute. `None`: no fetch would
+    /// have it now.
+    pub fn fetch(&self, address: u64) -> Option<u32> {
+        let space = self.space.lock();
+        let pte = (address < USER_END).then(|| space.tables.get(address & !(PAGE - 1)))?;
+        if !pte.is_valid() || !pte.is_executable() {
+            return None;
+        }
+        let frame = Frame::from_descriptor(pte.pa());
+        let mut word = [0; 4];
+        // An instruction is aligned: it does not cross the page's end.
+        frame.read(((address % PAGE) & !3) as usize, &mut word);
+        let _ = frame.into_descriptor();
+        Some(u32::from_le_bytes(word))
+    }
+
     fn foreign(
         &self,
         address: u64,

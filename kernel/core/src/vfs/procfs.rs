@@ -233,7 +233,7 @@ fn mounts(out: &mut String) {
 fn cpuinfo(out: &mut String) {
     for cpu in 0..hal::percpu::count() {
         let _ = writeln!(out, "processor\t: {cpu}");
-        crate::feature::write_cpuinfo(out);
+        crate::feature::write_cpuinfo(out, cpu);
         out.push('\n');
     }
 }

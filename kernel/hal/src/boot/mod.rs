@@ -40,6 +40,8 @@ mod target {
         fn kernel_main(board: &'static Board) -> !;
         /// The image's: what another CPU does.
         fn kernel_secondary() -> !;
+        /// The image's: may this CPU be taken?
+        fn kernel_cpu_check() -> bool;
     }
 
     static BOARD: Once<Board> = Once::new();
@@ -102,6 +104,9 @@ mod target {
         let _ = IMAGE.set(Pa(image));
         BOOT_PERCPU.affinity.store(cpu::affinity(), Ordering::Relaxed);
         percpu::register(0, &BOOT_PERCPU);
+        if has_own_pan() {
+            HAS_PAN.store(true, Ordering::Relaxed);
+        }
         init_cpu_features();
         let blob = device_tree(dtb);
         let parsed = blob.and_then(Board::parse);
@@ -151,6 +156,11 @@ mod target {
     extern "C" fn boot_secondary() -> ! {
         init_cpu_features();
         let this = percpu::this();
+        // SAFETY: the image defines it.
+        if !unsafe { kernel_cpu_check() } {
+            this.refuse();
+            cpu::halt();
+        }
         let board = BOARD.get().expect("set by the boot CPU");
         if let Err(error) = gic::init_cpu(this, &board.gicr) {
             log!("vambrace-kernel: CPU {}: GIC: {error:?}", percpu::id());
@@ -162,11 +172,14 @@ mod target {
         unsafe { kernel_secondary() }
     }
 
+    fn has_own_pan() -> bool {
+        read_register!("id_aa64mmfr1_el1") >> 20 & 0xf != 0
+    }
+
     fn init_cpu_features() {
-        if read_register!("id_aa64mmfr1_el1") >> 20 & 0xf != 0 {
+        if has_own_pan() {
             // SAFETY: MSR PAN, #1: EL0's pages are not for plain loads and stores.
             unsafe { core::arch::asm!(".inst 0xd500419f", options(nomem, nostack)) };
-            HAS_PAN.store(true, Ordering::Relaxed);
         }
     }
 
