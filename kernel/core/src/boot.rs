@@ -17,7 +17,7 @@ use crate::proc::{ExitStatus, Process, Thread, exec, table};
 use crate::sched::{self, CURRENT};
 use crate::signal::Handlers;
 use crate::vfs::{self, File, FileTable, FsContext, Location, cpio, open_flags, tmpfs};
-use crate::{cmdline, emulate, feature, random, syscall, tty};
+use crate::{cmdline, contextidr, emulate, feature, random, syscall, tty};
 
 static CONSOLE: AtomicU32 = AtomicU32::new(u32::MAX);
 static ROOT: Once<Arc<tmpfs::Node>> = Once::new();
@@ -47,6 +47,7 @@ pub fn main(board: &'static Board) -> ! {
     feature::begin();
     let online = start_others(board, idle);
     emulate::init();
+    contextidr::init();
     log!("vambrace-kernel: {online} of {} CPU(s) online", board.cpus.len());
     if let Some((_, intid)) = &board.uart {
         CONSOLE.store(*intid, Ordering::Relaxed);

@@ -11,6 +11,8 @@
 //! | `vfs` | files: tmpfs, /proc, devices, pipes |
 //! | `signal`, `futex`, `time`, `tty`, `random` | what their names say |
 //! | `feature` | what the CPUs can do: ID registers of all, capabilities, errata, boot options, AT_HWCAP |
+//! | `patch`, `cross` | static keys: code patched on all CPUs; orders to all CPUs |
+//! | `contextidr`, `spe` | PIDs for profilers; the decoder of SPE's records |
 //! | `emulate` | MRS of the ID space at EL0 |
 //!
 //! Locks, from outer to inner: sleeping mutexes (file offset, pipe) · tables of threads and processes · a process's
@@ -23,16 +25,20 @@ extern crate std;
 
 pub mod boot;
 pub mod cmdline;
+pub mod contextidr;
+pub mod cross;
 pub mod emulate;
 pub mod errno;
 pub mod feature;
 pub mod futex;
 pub mod mm;
 pub mod panic;
+pub mod patch;
 pub mod proc;
 pub mod random;
 pub mod sched;
 pub mod signal;
+pub mod spe;
 pub mod syscall;
 pub mod time;
 pub mod trap;

@@ -51,7 +51,9 @@ pub fn exit_work(frame: &UserFrame) {
 
 /// A synchronous exception of EL0 that is no system call. True if the frame's X19 to X29 were changed.
 pub fn el0_sync(frame: &UserFrame, esr: u64, far: u64) -> bool {
-    if let Some(Ec::Unknown | Ec::SysReg) = Ec::from_bits(esr >> 26) {
+    const UNKNOWN: u64 = Ec::Unknown as u64;
+    const SYSTEM_REGISTER: u64 = Ec::SysReg as u64;
+    if matches!(esr >> 26, UNKNOWN | SYSTEM_REGISTER) {
         // Before anything else: reads of the ID space are frequent, and programs' start-up is full of them.
         if let Some(register) = crate::emulate::undefined(frame, esr) {
             return (19..30).contains(&register);
@@ -165,6 +167,7 @@ pub fn irq() {
         }
         match intid {
             sched::SGI_KICK => sched::on_kick(),
+            crate::cross::SGI => crate::cross::on_interrupt(),
             sched::SGI_STOP => hal::cpu::halt(),
             _ if intid == timer::intid() => sched::on_timer(),
             _ if crate::boot::is_console(intid) => crate::tty::on_input(),

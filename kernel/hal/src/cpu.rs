@@ -157,6 +157,27 @@ mod target {
         }
     }
 
+    /// Makes an instruction that was written at `alias` visible to fetches from `address`, on all CPUs.
+    pub fn sync_patched(alias: usize, address: usize) {
+        // SAFETY: cache maintenance by address of the kernel's own mapped memory.
+        unsafe {
+            core::arch::asm!("dc cvau, {alias}", "dsb ish", "ic ivau, {address}", "dsb ish", "isb",
+                alias = in(reg) alias, address = in(reg) address, options(nostack, preserves_flags));
+        }
+    }
+
+    /// CONTEXTIDR_EL1 (with FEAT_VHE and E2H: EL2's) := a PID. The next context synchronisation makes it take effect.
+    #[inline]
+    pub fn set_context_id(id: u32) {
+        // SAFETY: nothing but debug, trace and profiling reads it.
+        unsafe { write_register!("contextidr_el1", u64::from(id)) };
+    }
+
+    /// What [`set_context_id`] wrote last.
+    pub fn context_id() -> u32 {
+        read_register!("contextidr_el1") as u32
+    }
+
     /// Makes `len` bytes at `address` visible to a CPU whose caches are off.
     pub fn clean_to_memory(address: usize, len: usize) {
         // SAFETY: as above.

@@ -72,6 +72,15 @@ pub mod cpu {
     }
     /// Nothing.
     pub fn sync_instructions(_address: usize, _len: usize) {}
+    /// Kept in a register that tests can see.
+    pub fn set_context_id(id: u32) {
+        CONTEXT_ID.store(id, core::sync::atomic::Ordering::Relaxed);
+    }
+    /// What was written last.
+    pub fn context_id() -> u32 {
+        CONTEXT_ID.load(core::sync::atomic::Ordering::Relaxed)
+    }
+    static CONTEXT_ID: AtomicU32 = AtomicU32::new(0);
     /// Ends the process.
     pub fn halt() -> ! {
         std::process::abort()
@@ -94,6 +103,23 @@ pub mod ident {
     /// A Cortex-A57's.
     pub fn midr() -> u64 {
         0x411f_d070
+    }
+}
+pub mod patch {
+    //! Keys as variables.
+    use crate::patch::Key;
+    use core::sync::atomic::{AtomicBool, Ordering};
+
+    static KEYS: [AtomicBool; 64] = [const { AtomicBool::new(false) }; 64];
+
+    /// Is the key on?
+    pub fn is_on<const KEY: Key>() -> bool {
+        KEYS[KEY as usize].load(Ordering::SeqCst)
+    }
+    /// Switches it: one site.
+    pub fn set(key: Key, on: bool) -> usize {
+        KEYS[key as usize].store(on, Ordering::SeqCst);
+        1
     }
 }
 pub mod timer {

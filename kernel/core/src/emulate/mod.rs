@@ -31,9 +31,14 @@ enum Answer {
 /// By CRm x 8 + op2.
 type Table = [Answer; 64];
 
-static TABLE: Once<Table> = Once::new();
-/// Set if `mrs=locked`.
-static LOCKED: Once<&locked::Hooks> = Once::new();
+/// All that the way reads. It has its cache lines for itself, so that nobody's stores take them away.
+#[repr(align(64))]
+struct Constants {
+    table: Once<Table>,
+    /// Set if `mrs=locked`.
+    locked: Once<&'static locked::Hooks>,
+}
+static CONSTANTS: Constants = Constants { table: Once::new(), locked: Once::new() };
 
 /// MPIDR_EL1 for EL0: RES1 bit 31 alone. Affinities are nobody's business.
 const MPIDR: u64 = 1 << 31;
@@ -50,9 +55,9 @@ fn answers(user: impl Fn(usize) -> u64) -> Table {
 
 /// Builds the table, once the features are final and before programs run.
 pub fn init() {
-    let _ = TABLE.set(answers(feature::user_value));
+    let _ = CONSTANTS.table.set(answers(feature::user_value));
     if cmdline::value("mrs") == Some("locked") {
-        let _ = LOCKED.set(locked::hooks());
+        let _ = CONSTANTS.locked.set(locked::hooks());
     }
 }
 
@@ -105,12 +110,12 @@ pub fn undefined(frame: &UserFrame, esr: u64) -> Option<usize> {
     if !frame.is_user() {
         return None;
     }
-    let table = TABLE.get()?;
+    let table = CONSTANTS.table.get()?;
     if esr >> 26 == EC_SYSREG {
         return emulate(table, of_syndrome(esr)?, frame);
     }
     let word = fetch(frame.pc())?;
-    match LOCKED.get() {
+    match CONSTANTS.locked.get() {
         None => emulate(table, decode(word)?, frame),
         Some(hooks) => hooks.find(word, frame.pstate())?(table, word, frame),
     }
@@ -201,7 +206,7 @@ mod tests {
     fn aarch32_is_refused() {
         let context = frame();
         context.frame().set_pstate(0x10);
-        let _ = TABLE.set(answers(|_| 0));
+        let _ = CONSTANTS.table.set(answers(|_| 0));
         assert_eq!(undefined(context.frame(), syndrome(Enc::new(3, 0, 0, 6, 0), 0)), None);
         context.frame().set_pstate(0);
         assert_eq!(undefined(context.frame(), syndrome(Enc::new(3, 0, 0, 6, 0), 0)), Some(0));

@@ -14,6 +14,8 @@ pub const LIST: &[(&str, u32, (u32, u32))] = &[
     ("random", 0o666, (1, 8)),
     ("urandom", 0o666, (1, 9)),
     ("kmsg", 0o644, (1, 11)),
+    // No number of Linux's: a session of profiling, see `contextidr`.
+    ("profile", 0o600, (10, 250)),
     ("tty", 0o666, (5, 0)),
     ("console", 0o600, (5, 1)),
     ("ttyAMA0", 0o600, (204, 64)),
@@ -27,6 +29,7 @@ pub fn open(number: (u32, u32), _flags: u32) -> Result<Arc<dyn FileOps>> {
         (1, 7) => Arc::new(Full),
         (1, 8 | 9) => Arc::new(Random),
         (1, 11) => Arc::new(Log),
+        (10, 250) => Arc::new(crate::contextidr::Session::open()?),
         (5, 0 | 1) | (204, 64) => tty::open(),
         _ => return Err(Errno::ENXIO),
     })

@@ -49,7 +49,7 @@ mod target {
     static TTBR1: Once<Pa> = Once::new();
 
     /// The physical address of something in the image.
-    pub(super) fn image_pa(at: *const u8) -> Pa {
+    pub(crate) fn image_pa(at: *const u8) -> Pa {
         let image = IMAGE.get().expect("set first");
         Pa(at as u64 - layout::IMAGE as u64 + image.0)
     }

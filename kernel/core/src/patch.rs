@@ -1,0 +1,88 @@
+//! Static keys: conditions that are in the code, for what is almost never on, or almost never changes.
+
+use crate::cross::{Order, on_all};
+use crate::sched::wait::{Mutex, mutex};
+
+/// Keys, by number.
+pub mod key {
+    use hal::patch::Key;
+
+    /// Switches write the PID into CONTEXTIDR.
+    pub const CONTEXT_ID: Key = 0;
+}
+
+/// A key that is on while anyone wants it.
+#[derive(Debug)]
+pub struct Counted {
+    key: hal::patch::Key,
+    users: Mutex<u32>,
+}
+
+impl Counted {
+    /// Off. One for each key.
+    pub const fn new(key: hal::patch::Key) -> Self {
+        Self { key, users: mutex(0) }
+    }
+
+    /// One more wants it. The first switches it on, and then has `first` done; all return when that is done. Sleeps.
+    pub fn get(&self, first: impl FnOnce()) {
+        let mut users = self.users.lock();
+        if *users == 0 {
+            self.switch(true);
+            first();
+        }
+        *users += 1;
+    }
+
+    /// One less. The last switches it off, and then has `last` done. Sleeps. Panics if nobody wants it.
+    pub fn put(&self, last: impl FnOnce()) {
+        let mut users = self.users.lock();
+        *users = users.checked_sub(1).expect("somebody wants the key");
+        if *users == 0 {
+            self.switch(false);
+            last();
+        }
+    }
+
+    /// When this returns, no CPU executes the old instruction any more.
+    fn switch(&self, on: bool) {
+        if hal::patch::set(self.key, on) > 0 {
+            on_all(Order::Synchronise);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::cell::Cell;
+    use hal::patch::is_on;
+    use proptest::prelude::*;
+
+    const TESTED: hal::patch::Key = 40;
+
+    proptest! {
+        /// However it is wanted and not: on exactly while the count is above zero, with one action at each edge.
+        #[test]
+        fn on_while_wanted(wants in proptest::collection::vec(any::<bool>(), 0..40)) {
+            let counted = Counted::new(TESTED);
+            let (mut users, edges) = (0, Cell::new((0, 0)));
+            let mut expected = (0, 0);
+            for want in wants {
+                let (firsts, lasts) = edges.get();
+                if want {
+                    counted.get(|| edges.set((firsts + 1, lasts)));
+                    expected.0 += u32::from(users == 0);
+                    users += 1;
+                } else if users > 0 {
+                    counted.put(|| edges.set((firsts, lasts + 1)));
+                    users -= 1;
+                    expected.1 += u32::from(users == 0);
+                }
+                prop_assert_eq!(is_on::<TESTED>(), users > 0);
+                prop_assert_eq!(edges.get(), expected);
+            }
+            (0..users).for_each(|_| counted.put(|| {}));
+        }
+    }
+}
