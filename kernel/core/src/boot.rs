@@ -49,6 +49,7 @@ pub fn main(board: &'static Board) -> ! {
     emulate::init();
     contextidr::init();
     log!("vambrace-kernel: {online} of {} CPU(s) online", board.cpus.len());
+    crate::mm::contpte::init();
     if let Some((_, intid)) = &board.uart {
         CONSOLE.store(*intid, Ordering::Relaxed);
         hal::gic::enable(*intid);

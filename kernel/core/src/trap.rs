@@ -7,6 +7,7 @@ use hal::{gic, timer};
 use arch::esr::Ec;
 
 use crate::errno::Errno;
+use crate::mm::contpte::conflict;
 use crate::mm::{Access, FaultError};
 use crate::sched::{self, CURRENT};
 use crate::signal::{self, Info, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
@@ -58,6 +59,9 @@ pub fn el0_sync(frame: &UserFrame, esr: u64, far: u64) -> bool {
         if let Some(register) = crate::emulate::undefined(frame, esr) {
             return (19..30).contains(&register);
         }
+    }
+    if conflict::is_conflict(esr) && conflict::recover(frame.pc()) {
+        return false;
     }
     match Ec::from_bits(esr >> 26) {
         Some(Ec::DataAbort | Ec::InstructionAbort) => user_abort(esr, far),
@@ -128,6 +132,9 @@ fn user_abort(esr: u64, far: u64) {
 
 /// A synchronous exception of the kernel itself: an access to EL0's memory, or the end.
 pub fn el1_sync(frame: &UserFrame, esr: u64, far: u64) {
+    if conflict::is_conflict(esr) && conflict::recover(frame.pc()) {
+        return;
+    }
     let is_data_abort = matches!(Ec::from_bits(esr >> 26), Some(Ec::DataAbort)) || esr >> 26 == 0x25;
     if is_data_abort && is_page_fault(esr) && !is_kernel(far) {
         let mm = CURRENT.try_get().and_then(|current| current.mm().ok());

@@ -5,6 +5,7 @@ use core::sync::atomic::Ordering;
 use hal::mem::{Frame, FrameKind, tlb};
 use hal::sync::Once;
 
+use super::contpte;
 use super::pte::Pte;
 use super::space::Space;
 use super::vma::{Backing, Protection, Sharing, Vma};
@@ -20,6 +21,17 @@ pub enum Access {
     Write,
     /// An instruction fetch.
     Execute,
+}
+
+impl Access {
+    /// Does EL0's page allow it?
+    pub(super) fn is_allowed_by(self, pte: Pte) -> bool {
+        match self {
+            Self::Read => pte.is_readable(),
+            Self::Write => pte.is_writable(),
+            Self::Execute => pte.is_executable(),
+        }
+    }
 }
 
 /// Why a fault cannot be served: the signal's code follows from it.
@@ -76,13 +88,12 @@ impl Space {
         let entry = self.tables.entry_or_new(va)?;
         let old = Pte(entry.load(Ordering::Relaxed));
         if old.is_valid() {
-            let suffices = match access {
-                Access::Read => old.is_readable(),
-                Access::Write => old.is_writable(),
-                Access::Execute => old.is_executable(),
-            };
-            if suffices {
-                // Another thread was first, or this CPU had an older descriptor.
+            if access.is_allowed_by(old) {
+                // Another thread was first, this CPU had an older descriptor, or only the access flag is missing.
+                if let Some(block) = self.tables.block(va) {
+                    contpte::block::set_accessed(block, (va / PAGE) as usize % contpte::block::BLOCK);
+                }
+                contpte::count_spurious();
                 tlb::page_local(asid, va);
                 return Ok(());
             }
@@ -91,6 +102,9 @@ impl Space {
             }
             return self.write_shared(&vma, va, old, asid);
         }
+        if access == Access::Write && self.fault_block(&vma, va) {
+            return Ok(());
+        }
         let (frame, protection) = first_page(&vma, va, access)?;
         if protection.executable() {
             frame.sync_instructions();
@@ -98,11 +112,13 @@ impl Space {
         entry.store(Pte::page(frame.into_descriptor(), protection).0, Ordering::Release);
         // No TLB has an entry of a descriptor that was invalid; the walk has to see the new one.
         hal::cpu::dsb_ishst();
+        self.fold(va, asid);
         Ok(())
     }
 
     /// A page that is there and read-only, in an area that may be written to.
     fn write_shared(&mut self, vma: &Vma, va: u64, old: Pte, asid: u16) -> Result<(), FaultError> {
+        self.unfold(va, asid);
         let entry = self.tables.entry(va).ok_or(FaultError::NotMapped)?;
         let frame = Frame::from_descriptor(old.pa());
         // The descriptor's is the only share: nobody else reads it, and no file has it.
@@ -110,6 +126,7 @@ impl Space {
             let pa = frame.into_descriptor();
             entry.store(Pte::page(pa, vma.protection).0, Ordering::Release);
             tlb::page(asid, va);
+            self.fold(va, asid);
             return Ok(());
         }
         let Some(new) = Frame::new(FrameKind::User) else {

@@ -1,9 +1,10 @@
 //! Address spaces of programs.
 //!
 //! `pte`: descriptors · `table`: tables as trees · `asid`: identifiers with rollover · `vma`: what is where ·
-//! `space`: the mmap family · `fault`: demand paging and copy-on-write · `Mm`: all of it, with its lock.
+//! `contpte`: contiguous descriptors · `space`: the mmap family · `fault`: demand paging and copy-on-write · `Mm`: all of it, with its lock.
 
 pub mod asid;
+pub mod contpte;
 mod fault;
 pub mod pte;
 mod space;
@@ -14,7 +15,7 @@ use alloc::sync::Arc;
 use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use hal::mem::{Frame, layout};
+use hal::mem::{Frame, layout, tlb};
 use hal::sync::{SpinGuard, SpinLock};
 
 pub use fault::{Access, FaultError};
@@ -89,8 +90,30 @@ impl Mm {
 
     /// Serves a fault at `address`.
     pub fn fault(&self, address: u64, access: Access) -> core::result::Result<(), FaultError> {
+        let mut space = match self.space.try_lock() {
+            Some(space) => space,
+            // Whoever has the lock may be at work on this very block: then the page may be back before the lock is.
+            None if self.suffices_lockless(address, access) => {
+                contpte::count_spurious();
+                tlb::page_local(self.asid(), address & !(PAGE - 1));
+                return Ok(());
+            }
+            None => self.space.lock(),
+        };
         let asid = self.asid();
-        self.space.lock().fault(address, access, asid)
+        space.fault(address, access, asid)
+    }
+
+    /// Does the page at `address` allow the access? Without the lock: tables are freed with the address space only, and the
+    /// descriptor is true of some time during the call, which is all that another try of the access needs.
+    fn suffices_lockless(&self, address: u64, access: Access) -> bool {
+        if address >= USER_END {
+            return false;
+        }
+        let Some(block) = table::block(self.root, address) else { return false };
+        let index = (address / PAGE) as usize % contpte::block::BLOCK;
+        let pte = contpte::block::get_lockless(block, index);
+        pte.is_valid() && pte.noted().accessed && access.is_allowed_by(pte)
     }
 }
 

@@ -13,6 +13,8 @@ const AP_READ_ONLY: u64 = 2 << AP_SHIFT;
 const SH: u64 = sh::INNER << 8;
 const AF: u64 = 1 << 10;
 const NG: u64 = 1 << 11;
+const DBM: u64 = 1 << 51;
+const CONTIGUOUS: u64 = 1 << 52;
 const PXN: u64 = 1 << 53;
 const UXN: u64 = 1 << 54;
 const ADDRESS: u64 = 0xffff_ffff_f000;
@@ -20,6 +22,24 @@ const ADDRESS: u64 = 0xffff_ffff_f000;
 /// A descriptor. Zero: nothing is mapped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pte(pub u64);
+
+/// What walks note in a descriptor by themselves (FEAT_HAFDBS): that the page was accessed, and, by clearing AP\[2\] of one
+/// with DBM, that it was written to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Noted {
+    /// AF
+    pub accessed: bool,
+    /// DBM, and AP\[2\] is 0.
+    pub dirty: bool,
+}
+
+impl Noted {
+    /// What either has.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self { accessed: self.accessed || other.accessed, dirty: self.dirty || other.dirty }
+    }
+}
 
 impl Pte {
     /// Nothing.
@@ -55,6 +75,41 @@ impl Pte {
         Self(self.0 | AP_READ_ONLY)
     }
 
+    /// The same page as part of a contiguous block.
+    #[must_use]
+    pub fn contiguous(self) -> Self {
+        Self(self.0 | CONTIGUOUS)
+    }
+    /// The same page by itself.
+    #[must_use]
+    pub fn single(self) -> Self {
+        Self(self.0 & !CONTIGUOUS)
+    }
+    /// Is it part of a contiguous block?
+    pub fn is_contiguous(self) -> bool {
+        self.0 & CONTIGUOUS != 0
+    }
+    /// The same page, with the access flag.
+    #[must_use]
+    pub fn accessed(self) -> Self {
+        Self(self.0 | AF)
+    }
+    /// What hardware may have noted in it.
+    pub fn noted(self) -> Noted {
+        Noted { accessed: self.0 & AF != 0, dirty: self.0 & DBM != 0 && self.0 & AP_READ_ONLY == 0 }
+    }
+    /// The same page with these notes beside its own.
+    #[must_use]
+    pub fn with_noted(self, noted: Noted) -> Self {
+        let set = if noted.accessed { AF } else { 0 };
+        let clear = if noted.dirty && self.0 & DBM != 0 { AP_READ_ONLY } else { 0 };
+        Self((self.0 | set) & !clear)
+    }
+    /// Everything but the output address, the Contiguous bit, and what hardware may change by itself.
+    pub fn attributes(self) -> u64 {
+        let dirty = if self.0 & DBM != 0 { AP_READ_ONLY } else { 0 };
+        self.0 & !(ADDRESS | CONTIGUOUS | AF | dirty)
+    }
     /// Does it map something?
     pub fn is_valid(self) -> bool {
         self.0 & VALID != 0

@@ -6,6 +6,7 @@ use core::sync::atomic::Ordering;
 
 use hal::mem::{Frame, tlb};
 
+use super::contpte;
 use super::pte::Pte;
 use super::vma::{Backing, Protection, Sharing, Vma};
 use super::{AddressTables, PAGE, USER_END};
@@ -207,6 +208,7 @@ impl Space {
 
     /// Drops the pages of `start..end`; the areas stay (MADV_DONTNEED).
     pub fn discard(&mut self, start: u64, end: u64, asid: u16) {
+        self.unfold_edges(start, end, asid);
         let frames = self.tables.take(start, end);
         if !frames.is_empty() {
             tlb::range(asid, start, ((end - start) / PAGE) as usize);
@@ -224,15 +226,18 @@ impl Space {
         if !self.is_covered(start, end) {
             return Err(Errno::ENOMEM);
         }
+        // A block that changes as a whole stays folded: only the rights change, so what the TLB has is one or the other.
+        self.unfold_edges(start, end, asid);
         for mut vma in self.cut(start, end) {
             vma.protection = protection;
             let is_private = vma.sharing == Sharing::Private;
             let mut changed = 0;
-            self.tables.for_each(vma.start, vma.end, |_, entry| {
+            let mut own = contpte::Own::new(&vma);
+            self.tables.for_each(vma.start, vma.end, |va, entry| {
                 let old = Pte(entry.load(Ordering::Relaxed));
                 let mut new = old.with(protection);
                 // A private page may be shared with the file or a fork: the first write decides.
-                if is_private && !old.is_writable() {
+                if is_private && !old.is_writable() && !own.has(va, old) {
                     new = new.read_only();
                 }
                 if new != old {
@@ -250,6 +255,7 @@ impl Space {
             }
             self.insert(vma);
         }
+        self.fold_range(start, end, asid);
         Ok(())
     }
 
@@ -322,17 +328,19 @@ impl Space {
         let part = vma.part(old, old + old_len);
         self.cut(old, old + old_len);
         self.insert(Vma { start: new, end: new + new_len, ..part });
+        self.unfold_edges(old, old + old_len, asid);
         let mut moved = Vec::new();
         self.tables.for_each(old, old + old_len, |va, entry| moved.push((va, entry.swap(0, Ordering::Relaxed))));
         tlb::range(asid, old, (old_len / PAGE) as usize);
         for (va, descriptor) in moved {
             match self.tables.entry_or_new(va - old + new) {
-                Ok(place) => place.store(descriptor, Ordering::Relaxed),
+                Ok(place) => place.store(Pte(descriptor).single().0, Ordering::Relaxed),
                 // Its contents are lost with the memory that there was not; the program meets zeros.
                 Err(_) => drop(Frame::from_descriptor(Pte(descriptor).pa())),
             }
         }
         hal::cpu::dsb_ishst();
+        self.fold_range(new, new + old_len, asid);
         Ok(new)
     }
 
@@ -349,13 +357,14 @@ impl Space {
             // Pages of a file come back by a fault; only those that were written to are this program's own.
             let mut result = Ok(());
             self.tables.for_each(vma.start, vma.end, |va, entry| {
-                if result.is_err() {
-                    return;
-                }
                 let mut pte = Pte(entry.load(Ordering::Relaxed));
+                // A block that is folded stays so: all of it is in this area, and gets these rights.
                 if is_private && pte.is_writable() {
                     pte = pte.read_only();
                     entry.store(pte.0, Ordering::Relaxed);
+                }
+                if result.is_err() {
+                    return;
                 }
                 let frame = Frame::from_descriptor(pte.pa());
                 let share = frame.clone();

@@ -8,6 +8,7 @@ use arch::Pa;
 use hal::mem::{Frame, new_table, table_at};
 
 use super::PAGE;
+use super::contpte::block::BLOCK;
 use super::pte::Pte;
 use crate::errno::{Errno, Result};
 
@@ -15,6 +16,20 @@ const LEVELS: u32 = 4;
 
 fn index(va: u64, level: u32) -> usize {
     (va >> (12 + 9 * (3 - level)) & 511) as usize
+}
+
+/// The places of the contiguous block around `va` in the tree from `root`, if there are tables down to it.
+pub(super) fn block(root: Pa, va: u64) -> Option<&'static [AtomicU64; BLOCK]> {
+    let mut table = root;
+    for level in 0..LEVELS - 1 {
+        let next = Pte(table_at(table)[index(va, level)].load(Ordering::Acquire));
+        if !next.is_valid() {
+            return None;
+        }
+        table = next.pa();
+    }
+    let first = index(va, 3) / BLOCK * BLOCK;
+    table_at(table)[first..].first_chunk()
 }
 
 /// Tables, from level 0. Dropping it gives all pages and tables back; nothing may use them any more.
@@ -47,7 +62,12 @@ impl AddressTables {
         Some(&table_at(table)[index(va, 3)])
     }
 
-    /// The same; missing tables are made.
+    /// The places of the contiguous block around `va`, if there are tables down to it.
+    pub fn block(&self, va: u64) -> Option<&'static [AtomicU64; BLOCK]> {
+        block(self.root, va)
+    }
+
+    /// The place of `va`'s page descriptor; missing tables are made.
     pub fn entry_or_new(&mut self, va: u64) -> Result<&'static AtomicU64> {
         let mut table = self.root;
         for level in 0..LEVELS - 1 {

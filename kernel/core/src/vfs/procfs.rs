@@ -26,6 +26,7 @@ type OfProcess = (&'static str, fn(&Process, &mut String));
 
 /// Files of the root directory.
 const ROOT: &[OfSystem] = &[
+    ("contpte", crate::mm::contpte::write_counts),
     ("cpuinfo", cpuinfo),
     ("filesystems", |out| out.push_str("nodev\tproc\nnodev\ttmpfs\nnodev\tdevtmpfs\n")),
     ("loadavg", loadavg),

@@ -230,6 +230,22 @@ impl Frame {
         Some(frame)
     }
 
+    /// 2^`order` frames full of zeros, side by side from a multiple of their size; each is shared and freed by itself.
+    pub fn zeroed_run(kind: FrameKind, order: u8) -> Option<impl Iterator<Item = Self>> {
+        let first = Self::block(kind, order)?.into_descriptor();
+        let pages = (0..1u64 << order).map(move |n| Pa(first.0 + (n << PAGE_SHIFT)));
+        for pa in pages.clone() {
+            let info = frames().info(pa).expect("a block is in RAM");
+            info.order.store(0, Ordering::Relaxed);
+            info.state.store(0, Ordering::Relaxed);
+            info.references.store(1, Ordering::Relaxed);
+            // Last: who looks at the kind may look at the rest.
+            info.kind.store(kind as u8, Ordering::Release);
+            super::clear_page(pa);
+        }
+        Some(pages.map(|pa| Self { pa }))
+    }
+
     /// Its physical address.
     #[inline]
     pub fn pa(&self) -> Pa {
@@ -330,6 +346,25 @@ mod tests {
         }
         drop(held);
         assert!(Frame::block(FrameKind::Kernel, MAX_ORDER).is_some());
+    }
+
+    #[test]
+    fn frames_of_a_run_are_freed_one_by_one() {
+        crate::fakes::init();
+        let frames: Vec<Frame> = Frame::zeroed_run(FrameKind::User, 4).unwrap().collect();
+        assert_eq!(frames.len(), 16);
+        assert_eq!(frames[0].pa().0 % 0x1_0000, 0);
+        let pas: Vec<Pa> = frames.iter().map(Frame::pa).collect();
+        for (n, frame) in frames.into_iter().enumerate() {
+            assert_eq!((frame.pa().0 - pas[0].0) as usize, n * PAGE_SIZE);
+            assert_eq!((frame.shares(), kind_of(frame.pa())), (1, FrameKind::User));
+            let other = frame.clone();
+            drop(frame);
+            assert_eq!(kind_of(pas[n]), FrameKind::User);
+            drop(other);
+            assert_ne!(kind_of(pas[n]), FrameKind::User);
+            assert!(pas[n + 1..].iter().all(|pa| kind_of(*pa) == FrameKind::User));
+        }
     }
 
     #[test]

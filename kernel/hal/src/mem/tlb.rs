@@ -40,11 +40,21 @@ pub fn page_local(asid: u16, va: u64) {
     crate::fakes::tlb_page(asid, va);
 }
 
+/// What an invalidation took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// TLBI instructions.
+    pub tlbis: u64,
+    /// DSB instructions.
+    pub dsbs: u64,
+}
+
 /// `pages` pages from `va`, last level only; beyond a bound the whole ASID.
-pub fn range(asid: u16, va: u64, pages: usize) {
+pub fn range(asid: u16, va: u64, pages: usize) -> Cost {
     const BOUND: usize = 64;
     if pages > BOUND {
-        return self::asid(asid);
+        self::asid(asid);
+        return Cost { tlbis: 1, dsbs: 2 };
     }
     #[cfg(target_os = "none")]
     // SAFETY: invalidations between their barriers.
@@ -59,6 +69,7 @@ pub fn range(asid: u16, va: u64, pages: usize) {
     for page in 0..pages as u64 {
         crate::fakes::tlb_page(asid, va + (page << 12));
     }
+    Cost { tlbis: pages as u64, dsbs: 2 }
 }
 
 /// All of this CPU's entries of the regime: TLBI VMALLE1.
