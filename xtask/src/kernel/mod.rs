@@ -1,6 +1,7 @@
 //! `cargo xtask kernel`: our own kernel (`kernel/*`), built for the bare machine, and programs run on it.
 
 mod build;
+mod contpte;
 mod runs;
 mod toolchain;
 
@@ -41,7 +42,17 @@ pub fn run(args: &Args) -> Result<()> {
     println!("kernel: {}", image.display());
     if args.run.is_empty() {
         let names: Vec<&str> = RUNS.iter().map(|run| run.name).collect();
-        println!("runs: {}", names.join(", "));
+        println!("runs: {}, {}", names.join(", "), contpte::NAME);
+        return Ok(());
+    }
+    let echo = if args.show { boot::Echo::On } else { boot::Echo::Off };
+    let (own, run): (Vec<&String>, Vec<&String>) = args.run.iter().partition(|name| *name == contpte::NAME);
+    if !own.is_empty() || args.run.iter().any(|name| name == "all") {
+        setup::ensure(&[setup::Part::Cross, setup::Part::QemuSystem])?;
+        boot::build_vambrace()?;
+        println!("{}", contpte::check(&image, echo)?);
+    }
+    if run.is_empty() {
         return Ok(());
     }
     let wanted: Vec<&Run> = if args.run.iter().any(|name| name == "all") {
@@ -50,11 +61,10 @@ pub fn run(args: &Args) -> Result<()> {
         let find = |name: &String| {
             RUNS.iter().find(|run| run.name == name).with_context(|| format!("there is no run `{name}`"))
         };
-        args.run.iter().map(find).collect::<Result<_>>()?
+        run.into_iter().map(find).collect::<Result<_>>()?
     };
     let lab = prepare()?;
     for run in wanted {
-        let echo = if args.show { boot::Echo::On } else { boot::Echo::Off };
         println!("{}", lab.run(run, args.cpus, echo)?);
     }
     Ok(())

@@ -70,7 +70,7 @@ fn model(form: Form, stage: Stage) {
             let block = Arc::clone(&block);
             thread::spawn(move || walk(&block[0]))
         };
-        let done = convert(&*block, form, stage, || {});
+        let done = convert(&block, form, stage, || {});
         reader.join().unwrap();
         let walked = hardware.join().unwrap();
         assert_eq!(done == Done::Flipped, stage == Stage::Elide);
@@ -157,7 +157,8 @@ fn the_stages_invalidate_where_they_say() {
 
 #[test]
 fn what_is_no_run_is_neither_folded_nor_flipped() {
-    let changes: [(&str, fn(u64) -> u64); 5] = [
+    type Change = (&'static str, fn(u64) -> u64);
+    let changes: [Change; 5] = [
         ("output address", |pte| pte + PAGE),
         ("rights", |pte| pte ^ READ_ONLY),
         ("memory type", |pte| pte ^ 1 << 2),
@@ -220,8 +221,8 @@ proptest! {
             prop_assert_eq!(get_lockless(&block, n).noted(), noted);
         }
         convert(&block, form, STAGES[stage], || {});
-        for n in 0..BLOCK {
-            let pte = Pte(block[n].value.get());
+        for (n, word) in block.iter().enumerate() {
+            let pte = Pte(word.value.get());
             prop_assert_eq!(pte.noted().accessed, accessed != 0);
             prop_assert_eq!(pte.noted().dirty, dirty != 0);
             prop_assert_eq!(pte.is_contiguous(), folds);
