@@ -351,19 +351,20 @@ mod tests {
     #[test]
     fn frames_of_a_run_are_freed_one_by_one() {
         crate::fakes::init();
-        let frames: Vec<Frame> = Frame::zeroed_run(FrameKind::User, 4).unwrap().collect();
+        // Of a kind that no test beside this one has.
+        let frames: Vec<Frame> = Frame::zeroed_run(FrameKind::Table, 4).unwrap().collect();
         assert_eq!(frames.len(), 16);
         assert_eq!(frames[0].pa().0 % 0x1_0000, 0);
         let pas: Vec<Pa> = frames.iter().map(Frame::pa).collect();
         for (n, frame) in frames.into_iter().enumerate() {
             assert_eq!((frame.pa().0 - pas[0].0) as usize, n * PAGE_SIZE);
-            assert_eq!((frame.shares(), kind_of(frame.pa())), (1, FrameKind::User));
+            assert_eq!((frame.shares(), kind_of(frame.pa())), (1, FrameKind::Table));
             let other = frame.clone();
             drop(frame);
-            assert_eq!(kind_of(pas[n]), FrameKind::User);
+            assert_eq!(kind_of(pas[n]), FrameKind::Table);
             drop(other);
-            assert_ne!(kind_of(pas[n]), FrameKind::User);
-            assert!(pas[n + 1..].iter().all(|pa| kind_of(*pa) == FrameKind::User));
+            assert_ne!(kind_of(pas[n]), FrameKind::Table);
+            assert!(pas[n + 1..].iter().all(|pa| kind_of(*pa) == FrameKind::Table));
         }
     }
 
