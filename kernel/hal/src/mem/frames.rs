@@ -352,18 +352,20 @@ mod tests {
     fn frames_of_a_run_are_freed_one_by_one() {
         crate::fakes::init();
         // Of a kind that no test beside this one has.
-        let frames: Vec<Frame> = Frame::zeroed_run(FrameKind::Table, 4).unwrap().collect();
-        assert_eq!(frames.len(), 16);
-        assert_eq!(frames[0].pa().0 % 0x1_0000, 0);
-        let pas: Vec<Pa> = frames.iter().map(Frame::pa).collect();
-        for (n, frame) in frames.into_iter().enumerate() {
+        let run: Vec<Frame> = Frame::zeroed_run(FrameKind::Table, 4).unwrap().collect();
+        assert_eq!(run.len(), 16);
+        assert_eq!(run[0].pa().0 % 0x1_0000, 0);
+        let pas: Vec<Pa> = run.iter().map(Frame::pa).collect();
+        for (n, frame) in run.into_iter().enumerate() {
             assert_eq!((frame.pa().0 - pas[0].0) as usize, n * PAGE_SIZE);
             assert_eq!((frame.shares(), kind_of(frame.pa())), (1, FrameKind::Table));
             let other = frame.clone();
             drop(frame);
             assert_eq!(kind_of(pas[n]), FrameKind::Table);
             drop(other);
-            assert_ne!(kind_of(pas[n]), FrameKind::Table);
+            let references = |pa: Pa| frames().info(pa).unwrap().references.load(Ordering::Relaxed);
+            assert_eq!(references(pas[n]), 0);
+            assert!(pas[n + 1..].iter().all(|pa| references(*pa) == 1));
             assert!(pas[n + 1..].iter().all(|pa| kind_of(*pa) == FrameKind::Table));
         }
     }
