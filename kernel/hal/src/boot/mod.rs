@@ -181,6 +181,13 @@ mod target {
             // SAFETY: MSR PAN, #1: EL0's pages are not for plain loads and stores.
             unsafe { core::arch::asm!(".inst 0xd500419f", options(nomem, nostack)) };
         }
+        // ID_AA64ISAR2_EL1.MOPS: programs are told (HWCAP2_MOPS), so EL0 may (SCTLR_EL1.MSCEn).
+        if read_register!("S3_0_C0_C6_2") >> 16 & 0xf != 0 {
+            let sctlr = read_register!("sctlr_el1") | 1 << 33;
+            // SAFETY: it allows instructions of EL0.
+            unsafe { cpu::write_register!("sctlr_el1", sctlr) };
+            cpu::isb();
+        }
     }
 
     fn init_cpu_last() {
