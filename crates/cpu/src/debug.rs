@@ -5,6 +5,7 @@
 //! each comes to the checks here; else nothing is paid.
 
 use arch::esr::{self, Watchpoint};
+use arch::feature::Feature;
 use arch::field::{dbgbcr_el1 as bcr, dbgwcr_el1 as wcr, mdscr_el1};
 use arch::sysreg::Reg;
 use arch::{El, Va};
@@ -14,12 +15,53 @@ use sem::Privilege;
 use crate::pe::Pe;
 use crate::stop::Stop;
 
-/// `DBGBCRn_EL1.BT`.
-mod breakpoint_type {
-    pub const ADDRESS: u64 = 0;
-    pub const LINKED_ADDRESS: u64 = 1;
-    pub const CONTEXT_ID: u64 = 2;
-    pub const LINKED_CONTEXT_ID: u64 = 3;
+/// What the low half of `DBGBVRn_EL1`, or all of it, is compared with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Compared {
+    /// The address of the instruction.
+    Address,
+    /// The context ID of whoever runs: of a host at EL2, else of EL1.
+    Context,
+    /// CONTEXTIDR_EL1.
+    Context1,
+    /// Nothing.
+    Nothing,
+}
+
+/// What the upper half is compared with, where the low one is no address.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ComparedAbove {
+    Vmid,
+    /// CONTEXTIDR_EL2.
+    Context2,
+    Nothing,
+}
+
+/// What `DBGBCRn_EL1.BT` makes a breakpoint compare (AArch64.BreakpointValueMatch).
+#[derive(Clone, Copy)]
+struct Kind {
+    low: Compared,
+    above: ComparedAbove,
+    /// An address that links, or a context that is linked to.
+    linked: bool,
+}
+
+impl Kind {
+    /// `None` for the reserved types, which act as disabled: mismatches, which AArch64 does not have, and what needs EL2 or
+    /// FEAT_VHE (or FEAT_Debugv8p2) where they are not.
+    fn of(bt: u64, el2: bool, contexts_of_el2: bool) -> Option<Self> {
+        let (low, above) = match bt >> 1 {
+            0b000 => (Compared::Address, ComparedAbove::Nothing),
+            0b001 => (Compared::Context, ComparedAbove::Nothing),
+            0b011 if contexts_of_el2 => (Compared::Context1, ComparedAbove::Nothing),
+            0b100 if el2 => (Compared::Nothing, ComparedAbove::Vmid),
+            0b101 if el2 => (Compared::Context1, ComparedAbove::Vmid),
+            0b110 if el2 && contexts_of_el2 => (Compared::Nothing, ComparedAbove::Context2),
+            0b111 if el2 && contexts_of_el2 => (Compared::Context1, ComparedAbove::Context2),
+            _ => return None,
+        };
+        Some(Self { low, above, linked: bt & 1 == 1 })
+    }
 }
 
 /// Bits of an address that are compared: a tag is none of them.
@@ -76,14 +118,20 @@ impl Pe {
                 return false;
             }
             let here = || (pc ^ self.reg(numbered(Reg::DBGBVR0_EL1, n))) & ADDRESS & !3 == 0;
-            match bcr::BT.get(control) {
-                breakpoint_type::ADDRESS => here(),
-                breakpoint_type::LINKED_ADDRESS => here() && self.linked_context(bcr::LBN.get(control)),
-                breakpoint_type::CONTEXT_ID => self.context_matches(n),
-                // Linked ones act through what links to them; mismatches are for AArch32; VMIDs are not compared.
-                _ => false,
+            match self.breakpoint_kind(n) {
+                Some(kind) if kind.low == Compared::Address => {
+                    here() && (!kind.linked || self.linked_context(bcr::LBN.get(control)))
+                }
+                // Linked ones act through what links to them.
+                Some(kind) => !kind.linked && self.context_matches(n, kind),
+                None => false,
             }
         })
+    }
+
+    fn breakpoint_kind(&self, n: u8) -> Option<Kind> {
+        let contexts_of_el2 = self.model.has(Feature::FEAT_VHE) || self.model.has(Feature::FEAT_Debugv8p2);
+        Kind::of(bcr::BT.get(self.reg(numbered(Reg::DBGBCR0_EL1, n))), self.has_el2(), contexts_of_el2)
     }
 
     /// How many instructions from `pc`, `limit` at most, may execute before the next breakpoint must be looked for.
@@ -91,11 +139,27 @@ impl Pe {
         (1..limit).find(|n| self.breakpoint_at(pc.wrapping_add(4 * u64::from(*n)))).unwrap_or(limit)
     }
 
-    /// Does breakpoint `n`, which compares the context ID, match now?
-    fn context_matches(&self, n: u8) -> bool {
+    /// Does breakpoint `n`, which compares contexts and VMIDs, match now?
+    fn context_matches(&self, n: u8, kind: Kind) -> bool {
         let aware = n < self.model.breakpoints && n >= self.model.breakpoints - self.model.context_breakpoints;
         let wanted = self.reg(numbered(Reg::DBGBVR0_EL1, n));
-        aware && self.pstate.el <= El::El1 && (self.reg(Reg::CONTEXTIDR_EL1) ^ wanted) as u32 == 0
+        let (el, host) = (self.pstate.el, self.is_host());
+        let guest = el <= El::El1 && !host;
+        let same = |context: Reg, wanted: u64| (self.reg(context) ^ wanted) as u32 == 0;
+        let low = match kind.low {
+            Compared::Context if host => same(Reg::CONTEXTIDR_EL2, wanted),
+            Compared::Context | Compared::Context1 => guest && same(Reg::CONTEXTIDR_EL1, wanted),
+            Compared::Address | Compared::Nothing => true,
+        };
+        let above = match kind.above {
+            // Of 8 or 16 bits as VTCR_EL2.VS says.
+            ComparedAbove::Vmid => {
+                guest && (wanted >> 32 ^ u64::from(self.stage2.vmid)) & u64::from(self.stage2.vmid_mask) == 0
+            }
+            ComparedAbove::Context2 => same(Reg::CONTEXTIDR_EL2, wanted >> 32),
+            ComparedAbove::Nothing => true,
+        };
+        aware && low && above
     }
 
     /// Does breakpoint `n`, to which another one links, match now?
@@ -104,8 +168,8 @@ impl Pe {
         if n >= self.model.breakpoints {
             return false;
         }
-        let control = self.reg(numbered(Reg::DBGBCR0_EL1, n));
-        bcr::E.is_set(control) && bcr::BT.get(control) == breakpoint_type::LINKED_CONTEXT_ID && self.context_matches(n)
+        let kind = self.breakpoint_kind(n).filter(|kind| kind.linked && kind.low != Compared::Address);
+        bcr::E.is_set(self.reg(numbered(Reg::DBGBCR0_EL1, n))) && kind.is_some_and(|kind| self.context_matches(n, kind))
     }
 
     /// Raises a Watchpoint exception where one of `bytes` at `va` is watched for what `kind` does. Comes behind what

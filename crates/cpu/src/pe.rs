@@ -187,6 +187,8 @@ pub struct Pe {
     pub(crate) nested: Option<NestedMode>,
     pub(crate) mmu_features: MmuFeatures,
     pub(crate) tlb: Tlb,
+    /// What is held of stage 2 alone.
+    pub(crate) stage2_tlb: mmu::Stage2Tlb,
     pub(crate) context_table: Contexts,
     /// The generation of `context_table` that the contexts in force belong to.
     pub(crate) context_generation: u64,
@@ -265,6 +267,7 @@ impl Pe {
             nested: None,
             mmu_features,
             tlb: Tlb::new(),
+            stage2_tlb: mmu::Stage2Tlb::new(),
             context_table: Contexts::new(),
             context_generation: 0,
             lines: config.lines,
@@ -324,6 +327,7 @@ impl Pe {
         self.fpcr = 0;
         self.set_pstate(Pstate::reset(self.highest_level()));
         self.hypervisor_control_changed();
+        self.stage2_tlb.clear();
         self.translation_rules_changed();
     }
 

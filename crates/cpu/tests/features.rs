@@ -11,6 +11,11 @@ use bus::{Bus, CpuInterface, CpuLines, Level, Ram};
 use sem::{Insn, Machine, System};
 use vambrace_cpu::{CodeCache, Conduit, Pe, PeConfig, Semihosting};
 
+/// The preset without EL2, so that it starts at EL1.
+fn at_el1(preset: &str) -> arch::CpuModel {
+    arch::preset::preset(preset).expect("a preset").without_dependents(arch::feature::Feature::FEAT_EL2)
+}
+
 struct NoGic;
 
 impl CpuInterface for NoGic {
@@ -108,14 +113,14 @@ const CASES: &[(Feature, u32, &str)] = &[
 
 #[test]
 fn instructions_come_and_go_with_their_feature() {
-    let max = arch::preset::preset("max").expect("a preset");
+    let max = at_el1("max");
     for &(feature, word, text) in CASES {
         assert!(max.has(feature), "max has {feature}");
         assert_eq!(ends_with(max.clone(), word).0, Some(Ec::Svc), "{text} with {feature}");
         let without = max.without_dependents(feature);
         assert!(!without.has(feature));
         assert_eq!(ends_with(without, word).0, Some(Ec::Unknown), "{text} without {feature}");
-        let a57 = arch::preset::preset("cortex-a57").expect("a preset");
+        let a57 = at_el1("cortex-a57");
         assert_eq!(ends_with(a57, word).0, Some(Ec::Unknown), "{text} on cortex-a57");
     }
 }
@@ -124,7 +129,7 @@ fn instructions_come_and_go_with_their_feature() {
 fn hints_are_there_everywhere() {
     for word in [0xd503_20df, 0xd503_22df, 0xd503_233f, 0xd503_245f, 0xd503_20ff] {
         for name in ["max", "cortex-a57"] {
-            let model = arch::preset::preset(name).expect("a preset");
+            let model = at_el1(name);
             assert_eq!(ends_with(model, word).0, Some(Ec::Svc), "{word:#x} on {name}");
         }
     }
@@ -133,7 +138,7 @@ fn hints_are_there_everywhere() {
 /// A number comes with NZCV 0, and another one next time.
 #[test]
 fn random_numbers() {
-    let max = arch::preset::preset("max").expect("a preset");
+    let max = at_el1("max");
     let (_, mut pe) = ends_with(max, 0xd53b_2400);
     assert_eq!((pe.nzcv(), pe.x_register(0) == 0), (0, false));
     let first = pe.x_register(0);

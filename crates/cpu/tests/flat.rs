@@ -13,6 +13,11 @@ use sem::testing::{Rng, check_values};
 use sem::{Access, Decoder, Insn, InsnId, Machine, Quad, System};
 use vambrace_cpu::{Conduit, Pe, PeConfig, Semihosting};
 
+/// The preset without EL2, so that it starts at EL1.
+fn at_el1(preset: &str) -> arch::CpuModel {
+    arch::preset::preset(preset).expect("a preset").without_dependents(arch::feature::Feature::FEAT_EL2)
+}
+
 const BASE: u64 = 0x4000_0000;
 const SIZE: u64 = 1 << 24;
 const FILL: u64 = 99;
@@ -37,7 +42,7 @@ fn pe(ram: Arc<Ram>) -> Pe {
     let mut pe = Pe::new(PeConfig {
         index: 0,
         mpidr: 0,
-        model: arch::preset::preset("neoverse-n1").expect("a preset"),
+        model: at_el1("neoverse-n1"),
         bus: Arc::new(Bus::new(ram, Pa(BASE))),
         gic: Arc::new(NoGic),
         lines: Arc::new(CpuLines::default()),

@@ -9,6 +9,11 @@ use bus::{Bus, CpuInterface, CpuLines, Level, Ram};
 use sem::{Access, AtomicOp, Insn, Machine, Order, System};
 use vambrace_cpu::{Conduit, Pe, PeConfig, Semihosting};
 
+/// The preset without EL2, so that it starts at EL1.
+fn at_el1(preset: &str) -> arch::CpuModel {
+    arch::preset::preset(preset).expect("a preset").without_dependents(arch::feature::Feature::FEAT_EL2)
+}
+
 struct NoGic;
 
 impl CpuInterface for NoGic {
@@ -41,7 +46,7 @@ fn pe(lse2: bool, sctlr: u64) -> Pe {
     let block = RAM | 1 << 10 | 3 << 8 | 1;
     ram.write_u64(0x1000 + 8 * (RAM >> 30), block).expect("RAM");
     ram.write_u64(0x1000 + 8 * (NON_CACHEABLE >> 30), block | 1 << 2).expect("RAM");
-    let mut model = arch::preset::preset("max").expect("a preset");
+    let mut model = at_el1("max");
     if !lse2 {
         model = model.without_dependents(FEAT_LSE2);
     }

@@ -10,6 +10,11 @@ use sem::testing::Rng;
 use sem::{Insn, Machine, System, TagOp};
 use vambrace_cpu::{CodeCache, Conduit, Pe, PeConfig, Semihosting};
 
+/// The preset without EL2, so that it starts at EL1.
+fn at_el1(preset: &str) -> arch::CpuModel {
+    arch::preset::preset(preset).expect("a preset").without_dependents(arch::feature::Feature::FEAT_EL2)
+}
+
 struct NoGic;
 
 impl CpuInterface for NoGic {
@@ -55,7 +60,7 @@ const fn setg(stage: u32) -> u32 {
 impl Bench {
     fn new(program: &[u32]) -> Self {
         let ram = Arc::new(Ram::new(SIZE).expect("RAM"));
-        let model = arch::preset::preset("max").expect("a preset");
+        let model = at_el1("max");
         let code = CodeCache::new(ram.clone(), model.features);
         let pe = Pe::new(PeConfig {
             index: 0,

@@ -10,6 +10,11 @@ use bus::{Bus, CpuInterface, CpuLines, Level, Ram};
 use sem::{Assist, Insn, Machine, PauthKey, System};
 use vambrace_cpu::{Conduit, Pe, PeConfig, Semihosting, Stop};
 
+/// The preset without EL2, so that it starts at EL1.
+fn at_el1(preset: &str) -> arch::CpuModel {
+    arch::preset::preset(preset).expect("a preset").without_dependents(arch::feature::Feature::FEAT_EL2)
+}
+
 struct NoGic;
 
 impl CpuInterface for NoGic {
@@ -34,7 +39,7 @@ fn write(pe: &mut Pe, reg: Reg, value: u64) {
 
 /// A PE of `max` with this algorithm, up to this level, with 48-bit addresses (TBI in the upper range) and keys.
 fn pe(algorithm: Feature, level: Feature, const_field: bool) -> Pe {
-    let mut model: CpuModel = arch::preset::preset("max").expect("a preset");
+    let mut model: CpuModel = at_el1("max");
     for feature in [FEAT_PACIMP, FEAT_PACQARMA5, FEAT_PACQARMA3, FEAT_FPACCOMBINE, FEAT_FPAC, FEAT_PAuth2] {
         model.features = model.features.without(feature);
     }

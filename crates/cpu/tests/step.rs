@@ -7,6 +7,11 @@ use arch::{Pa, Va};
 use bus::{Bus, CpuInterface, CpuLines, Level, Ram};
 use vambrace_cpu::{CodeCache, Conduit, Pe, PeConfig, Semihosting};
 
+/// The preset without EL2, so that it starts at EL1.
+fn at_el1(preset: &str) -> arch::CpuModel {
+    arch::preset::preset(preset).expect("a preset").without_dependents(arch::feature::Feature::FEAT_EL2)
+}
+
 struct NoGic;
 
 impl CpuInterface for NoGic {
@@ -73,7 +78,7 @@ fn a_debugger_steps_a_program() {
             ram.write_u32(at + 4 * n as u64, *word).unwrap();
         }
     }
-    let model = arch::preset::preset("cortex-a57").unwrap();
+    let model = at_el1("cortex-a57");
     let mut code = CodeCache::new(ram.clone(), model.features);
     let mut pe = Pe::new(PeConfig {
         index: 0,

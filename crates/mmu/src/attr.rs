@@ -36,6 +36,8 @@ impl MemAttr {
     pub const NORMAL_WT_RA: Self = Self(0xaa);
     /// Normal, inner and outer write-back, allocating on reads and writes.
     pub const NORMAL_WB: Self = Self(0xff);
+    /// The same with allocation tags (FEAT_MTE2).
+    pub const NORMAL_TAGGED: Self = Self(0xf0);
 
     /// The memory type. The reserved encodings are UNPREDICTABLE; Device-like ones read as Device-nGnRnE, the rest as
     /// Normal with the nibbles as they are.
@@ -76,7 +78,7 @@ impl MemAttr {
 }
 
 /// Shareability, in the encoding of descriptors and PAR_EL1.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 pub enum Shareability {
     /// Non-shareable.
@@ -95,6 +97,16 @@ impl Shareability {
             0 => Self::Non,
             3 => Self::Inner,
             _ => Self::Outer,
+        }
+    }
+
+    /// That of both stages together: the wider domain (DDI 0487 D8.6.5).
+    #[must_use]
+    pub const fn combine(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Outer, _) | (_, Self::Outer) => Self::Outer,
+            (Self::Inner, _) | (_, Self::Inner) => Self::Inner,
+            (Self::Non, Self::Non) => Self::Non,
         }
     }
 

@@ -256,6 +256,8 @@ pub struct Regs {
     pub stage2: Switch,
     /// `HCR_EL2.{NV, NV1}` both set, in the EL1&0 regime: the tables are a guest hypervisor's for EL2.
     pub nv1: Switch,
+    /// What memory is with translation off where `HCR_EL2.DC` says so: Normal write-back, tagged with `DCT`.
+    pub default_attr: Option<MemAttr>,
 }
 
 /// One of the two address ranges; bit 55 selects.
@@ -445,14 +447,23 @@ impl VaRange {
         };
         let mut range = Self::new(&fields, features);
         let lpa2 = matches!(range.form, AddressForm::Lpa2(_));
-        let start = match (range.granule, field(6, 2), field(33, 1)) {
-            (Granule::K4, 0, 1) if lpa2 => Some(-1),
-            (Granule::K4, 3, _) => features.ttst.is_on().then_some(3),
-            (Granule::K4, sl0, _) => Some(2 - sl0 as i8),
-            (Granule::K16, 3, _) => lpa2.then_some(0),
-            (Granule::K64, 3, _) => None,
-            (Granule::K16 | Granule::K64, sl0, _) => Some(3 - sl0 as i8),
+        let pa_max = features.pa_bits;
+        // SL2 counts with DS, which the 64 KiB granule does not have (AArch64.S2InvalidSL).
+        let start = match (range.granule, Switch::bit(vtcr, 33).and(Switch::bit(u64::from(lpa2), 0)), field(6, 2)) {
+            (Granule::K4, Switch::On, 0) => Some(-1),
+            (_, Switch::On, _) | (Granule::K64, Switch::Off, 3) => None,
+            (Granule::K4, Switch::Off, 2) => (pa_max >= 44).then_some(0),
+            (Granule::K4, Switch::Off, 3) => features.ttst.is_on().then_some(3),
+            (Granule::K4, Switch::Off, sl0) => Some(2 - sl0 as i8),
+            (Granule::K16, Switch::Off, 2) => (pa_max >= 42).then_some(1),
+            (Granule::K16, Switch::Off, 3) => lpa2.then_some(0),
+            (Granule::K64, Switch::Off, 2) => (pa_max >= 44).then_some(1),
+            (Granule::K16 | Granule::K64, Switch::Off, sl0) => Some(3 - sl0 as i8),
         };
+        // Intermediate addresses have no more bits than physical ones (AArch64.S2MinTxSZ).
+        if range.ia_bits > pa_max {
+            range.tcr_state = RangeState::BadSize;
+        }
         match start {
             Some(level) => {
                 let shift = range.granule.shift(level);
@@ -504,6 +515,24 @@ impl VaRange {
     }
 }
 
+/// Memory attributes with translation off (DDI 0487 D8.2.10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OffAttr {
+    pub data: MemAttr,
+    pub fetch: MemAttr,
+    pub sh: Shareability,
+}
+
+impl OffAttr {
+    fn new(regs: &Regs) -> Self {
+        if let Some(attr) = regs.default_attr {
+            return Self { data: attr, fetch: attr, sh: Shareability::Non };
+        }
+        let fetch = if regs.sctlr >> 12 & 1 != 0 { MemAttr::NORMAL_WT_RA } else { MemAttr::NORMAL_NC };
+        Self { data: MemAttr::DEVICE_NGNRNE, fetch, sh: Shareability::Outer }
+    }
+}
+
 /// An address that passed the range checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Input {
@@ -533,8 +562,8 @@ pub struct Stage1 {
     pub(crate) update: HwUpdate,
     pub(crate) nt: Option<NtPolicy>,
     pub(crate) mair: u64,
-    /// Fetches with translation off.
-    pub(crate) fetch_attr: MemAttr,
+    /// With translation off.
+    pub(crate) off: OffAttr,
     pub(crate) ranges: [VaRange; 2],
     off_data_mask: u64,
     off_fetch_mask: u64,
@@ -640,7 +669,7 @@ impl Stage1 {
             update,
             nt: (1..=2).contains(&features.bbm).then_some(features.nt),
             mair: regs.mair,
-            fetch_attr: if regs.sctlr >> 12 & 1 != 0 { MemAttr::NORMAL_WT_RA } else { MemAttr::NORMAL_NC },
+            off: OffAttr::new(regs),
             ranges,
             off_data_mask: off(ranges[0].data_mask),
             off_fetch_mask: off(ranges[0].fetch_mask),

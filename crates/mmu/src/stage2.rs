@@ -1,11 +1,13 @@
 //! Stage 2: from intermediate physical to physical addresses, under EL2's control. DDI 0487 D8.2 to D8.6.
 
+use core::cell::RefCell;
+
 use arch::{Ipa, Pa};
 
 use crate::stage1::{AddressForm, VaRange};
 use crate::{
-    Access, AccessKind, Caching, Direction, Dirty, Fault, FaultKind, HwUpdate, MemAttr, MmuFeatures, NtPolicy,
-    Privilege, Rights, Shareability, Stage, Stage2Cause, Switch, TableFault, TableMemory,
+    Access, AccessKind, Caching, Dirty, Fault, FaultKind, HwUpdate, MemAttr, MmuFeatures, NtPolicy, Privilege, Rights,
+    Shareability, Stage, Stage2Cause, Stage2Tlb, Switch, TableFault, TableMemory,
 };
 
 /// Fields of stage 2 descriptors.
@@ -37,6 +39,8 @@ pub struct Stage2 {
     pub enabled: Switch,
     /// The current VMID.
     pub vmid: u16,
+    /// The bits of a VMID that count: 8 or 16 of them.
+    pub vmid_mask: u16,
     range: VaRange,
     update: HwUpdate,
     nt: Option<NtPolicy>,
@@ -133,6 +137,7 @@ impl Stage2 {
         Self {
             enabled: if on { Switch::On } else { Switch::Off },
             vmid: (regs.vttbr >> 48) as u16 & vmid_mask,
+            vmid_mask,
             range: VaRange::stage2(regs.vtcr, regs.vttbr, features),
             update,
             nt: (1..=2).contains(&features.bbm).then_some(features.nt),
@@ -152,12 +157,8 @@ impl Stage2 {
         mem: &impl TableMemory,
     ) -> Result<Stage2Entry, Fault> {
         let fault = |kind, level, steps| {
-            let direction = match (cause, access.kind) {
-                // A walk of stage 1 reads; what hardware would write for it is judged apart.
-                (Stage2Cause::Stage1Walk, AccessKind::Write) => Direction::Write,
-                (Stage2Cause::Stage1Walk, _) => Direction::Read,
-                _ => Fault::stage1(kind, level, access).direction,
-            };
+            // On a walk of stage 1 too it is that of the instruction, not of the walk (AArch64.CheckS2Permission).
+            let direction = Fault::stage1(kind, level, access).direction;
             Fault { kind, level, stage: Stage::Two { ipa, cause }, direction, steps }
         };
         let range = &self.range;
@@ -188,7 +189,7 @@ impl Stage2 {
                 }
                 let (entry, updated) = self.leaf(ipa, level, raw, access).map_err(|kind| fault(kind, level, steps))?;
                 let entry = Stage2Entry { steps, ..entry };
-                if cause == Stage2Cause::Stage1Walk && self.protect_walks.is_on() && entry.is_device(self) {
+                if self.protects(&entry, cause) {
                     return Err(fault(FaultKind::Permission, level, steps));
                 }
                 if updated == raw {
@@ -209,6 +210,11 @@ impl Stage2 {
             level += 1;
             index_mask = (1 << range.granule.stride()) - 1;
         }
+    }
+
+    /// Does `HCR_EL2.PTW` protect Device memory from a walk of stage 1 that meets `entry`?
+    fn protects(&self, entry: &Stage2Entry, cause: Stage2Cause) -> bool {
+        cause == Stage2Cause::Stage1Walk && self.protect_walks.is_on() && entry.is_device(self)
     }
 
     /// A leaf descriptor, and what hardware must write back for the access.
@@ -295,44 +301,61 @@ impl Stage2 {
         Stage2Rights { el1: with(el1), el0: with(el0) }
     }
 
-    /// The attribute of both stages together: the weaker cacheability, Device over Normal, or what FEAT_S2FWB forces.
+    /// The attribute of both stages together (S2CombineS1MemAttrs, S2ApplyFWBMemAttrs): the weaker cacheability, Device over
+    /// Normal, or what FEAT_S2FWB forces. Allocation hints are stage 1's.
     #[must_use]
     pub fn combine(&self, stage1: MemAttr, entry: &Stage2Entry) -> MemAttr {
-        if self.forced_write_back.is_on() {
-            return match entry.attr & 7 {
-                // Write-back forced; Normal where stage 1 is Device would be a change of type, which it makes.
-                0b110 => MemAttr::NORMAL_WB,
-                // Stage 1's attribute.
-                0b111 => stage1,
-                // Non-cacheable, unless Device.
-                0b101 if stage1.is_device() => stage1,
-                0b101 => MemAttr::NORMAL_NC,
-                _ => device(entry.attr),
-            };
-        }
-        if entry.attr >> 2 == 0 {
-            let second = device(entry.attr);
+        let second = entry.attr;
+        if entry.is_device(self) {
+            let second = device(second);
             return if stage1.is_device() { MemAttr(stage1.0.min(second.0)) } else { second };
+        }
+        if self.forced_write_back.is_on() {
+            // MemAttr[3] is RES0.
+            return match second & 3 {
+                // As stage 1 says.
+                0b11 => stage1,
+                0b10 if stage1.is_tagged() => stage1,
+                0b10 if stage1.is_device() => MemAttr::NORMAL_WB,
+                0b10 => MemAttr(write_back(stage1.0 >> 4) << 4 | write_back(stage1.0 & 15)),
+                _ if stage1.is_device() => stage1,
+                _ => MemAttr::NORMAL_NC,
+            };
         }
         if stage1.is_device() {
             return stage1;
         }
-        let nibble = |first: u8, second: u8| match (first, second) {
-            _ if self.cache_disabled.is_on() => 0b0100,
-            (0b0100, _) | (_, 1) => 0b0100,
-            // Write-through.
-            (first, 2) => 0b1000 | first & 3,
-            (first, _) => first,
-        };
-        if stage1.is_tagged() && entry.attr == 0b1111 && !self.cache_disabled.is_on() {
+        if stage1.is_tagged() && second == 0b1111 && !self.cache_disabled.is_on() {
             return stage1;
         }
-        let first = if stage1.is_tagged() { 0xff } else { stage1.0 };
-        MemAttr(nibble(first >> 4, entry.attr >> 2) << 4 | nibble(first & 15, entry.attr & 3))
+        let nibble = |first: u8, second: u8| match (first, second) {
+            _ if self.cache_disabled.is_on() => NON_CACHEABLE,
+            (NON_CACHEABLE, _) | (_, 1) => NON_CACHEABLE,
+            // Write-through, as transient as before.
+            (first, 2) => first & !WRITE_BACK,
+            (first, _) => first,
+        };
+        let first = if stage1.is_tagged() { MemAttr::NORMAL_WB.0 } else { stage1.0 };
+        MemAttr(nibble(first >> 4, second >> 2) << 4 | nibble(first & 15, second & 3))
     }
 }
 
+/// Nibbles of [`MemAttr`] for Normal memory: 0b0100, or transient, write-back, and the allocation hints.
+const NON_CACHEABLE: u8 = 0b0100;
+const WRITE_BACK: u8 = 0b0100;
+
+/// A nibble made write-back: with its hints, or allocating where it had none.
+const fn write_back(nibble: u8) -> u8 {
+    if nibble == NON_CACHEABLE { 0b1111 } else { nibble | WRITE_BACK }
+}
+
 impl Stage2Entry {
+    /// Does it permit `access` as it is, so that the tables need not be looked at?
+    fn serves(&self, access: Access) -> bool {
+        let permitted = self.rights.of(access.privilege).contains(access.needs());
+        permitted && !(access.stores() && self.dirty == Dirty::Clean)
+    }
+
     fn is_device(&self, stage2: &Stage2) -> bool {
         if stage2.forced_write_back.is_on() { self.attr & 4 == 0 } else { self.attr >> 2 == 0 }
     }
@@ -347,16 +370,41 @@ const fn device(attr: u8) -> MemAttr {
 pub(crate) struct ThroughStage2<'a, M> {
     pub stage2: &'a Stage2,
     pub mem: &'a M,
-    /// What the walk is for: its table reads are reported as reads, its updates as writes.
+    /// What the walk is for: a fault is reported with its direction.
     pub access: Access,
+    /// What is held of stage 2, for walks that may use and fill it.
+    pub held: Option<RefCell<&'a mut Stage2Tlb>>,
 }
 
 impl<M: TableMemory> ThroughStage2<'_, M> {
+    /// Translates `ipa`: from what is held where that permits the access, else from the tables.
+    pub fn translate(&self, ipa: Ipa, access: Access, cause: Stage2Cause) -> Result<Stage2Entry, Fault> {
+        let Some(held) = &self.held else { return self.stage2.walk(ipa, access, cause, self.mem) };
+        let vmid = self.stage2.vmid;
+        let found = held.borrow().lookup(vmid, ipa);
+        if let Some(entry) = found {
+            if entry.serves(access) && !self.stage2.protects(&entry, cause) {
+                return Ok(entry);
+            }
+            // As in the TLB of both stages, the tables decide where an entry does not permit the access.
+            held.borrow_mut().remove(vmid, ipa);
+        }
+        let entry = self.stage2.walk(ipa, access, cause, self.mem)?;
+        if entry.caching == Caching::Tlb {
+            held.borrow_mut().insert(vmid, Stage2Entry { steps: 0, ..entry });
+        }
+        Ok(entry)
+    }
+
+    /// Where the descriptor at `at` lies, for a walk that needs `kind` of access to it.
     fn place(&self, at: Pa, kind: AccessKind) -> Result<Pa, TableFault> {
         let kind = if self.access.updates_tables() { kind } else { AccessKind::AtRead };
-        let access = Access::new(kind, Privilege::El1);
         let ipa = Ipa(at.0);
-        let entry = self.stage2.walk(ipa, access, Stage2Cause::Stage1Walk, self.mem).map_err(TableFault::Stage2)?;
+        let walk = Access::new(kind, Privilege::El1);
+        let entry = self.translate(ipa, walk, Stage2Cause::Stage1Walk).map_err(|fault| {
+            let direction = Fault::stage1(fault.kind, fault.level, self.access).direction;
+            TableFault::Stage2(Fault { direction, ..fault })
+        })?;
         Ok(entry.output(ipa))
     }
 }

@@ -12,7 +12,7 @@
 use arch::Va;
 
 use crate::{Contiguous, Dirty, Entry, Granule, Guarded, MemAttr, Perms, Regime, Scope, Shareability, Stage1};
-use crate::{TlbiOp, TlbiTarget, VmidMatch};
+use crate::{TlbiOp, TlbiStages, TlbiTarget, VmidMatch};
 
 const SETS: usize = 256;
 const WAYS: usize = 8;
@@ -222,7 +222,7 @@ impl Tlb {
 
     /// Executes a TLBI that reached this PE; `removed` sees each entry that it removed. Gives their number.
     pub fn invalidate(&mut self, op: &TlbiOp, mut removed: impl FnMut(&Entry)) -> u32 {
-        if self.is_empty() || op.target == TlbiTarget::Nothing {
+        if self.is_empty() || op.stages == TlbiStages::Two {
             return 0;
         }
         let mut total = 0;
@@ -259,7 +259,7 @@ impl Tlb {
                 let smallest = self.sizes.trailing_zeros();
                 ((last >> smallest) - (start.0 >> smallest) < PROBE_PAGES).then_some((start.0, last))
             }
-            TlbiTarget::Nothing | TlbiTarget::All | TlbiTarget::Asid(_) => None,
+            TlbiTarget::All | TlbiTarget::Asid(_) | TlbiTarget::Ipa { .. } => None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! TLBI instructions: what they name.
 
-use arch::Va;
 use arch::sysreg::Enc;
+use arch::{Ipa, Va};
 
 use crate::{Entry, Granule, Regime, Scope};
 
@@ -56,8 +56,6 @@ pub struct Ttl {
 /// What a TLBI names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TlbiTarget {
-    /// Nothing that a TLB of combined translations holds.
-    Nothing,
     /// Everything in the regime.
     All,
     /// The non-global entries of an ASID.
@@ -78,6 +76,24 @@ pub enum TlbiTarget {
         /// Of which ASIDs.
         asid: AsidMatch,
     },
+    /// What stage 2 translates any intermediate address of a range to; 1 byte for the forms of one address.
+    Ipa {
+        /// First address.
+        start: Ipa,
+        /// Length; 0 where the range is ill-formed, which removes nothing.
+        bytes: u64,
+    },
+}
+
+/// Which translations a TLBI of the EL1&0 regime acts on. Those of both stages together count as of stage 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TlbiStages {
+    /// Stage 1's, and combined ones.
+    One,
+    /// Stage 2's alone.
+    Two,
+    /// All.
+    Both,
 }
 
 /// Which TLBI instructions exist: `ID_AA64ISAR0_EL1.TLB`.
@@ -102,6 +118,8 @@ pub struct Origin {
     pub ttl: crate::Switch,
     /// The DS bit of the regime's TCR (and FEAT_LPA2): range operands are in units of 64 KiB then.
     pub ds: crate::Switch,
+    /// The same of stage 2, `VTCR_EL2.DS`.
+    pub stage2_ds: crate::Switch,
     /// Which forms exist.
     pub support: TlbiSupport,
 }
@@ -117,6 +135,8 @@ pub struct TlbiOp {
     pub vmid: VmidMatch,
     /// What it names.
     pub target: TlbiTarget,
+    /// Of which stages.
+    pub stages: TlbiStages,
     /// Which levels.
     pub levels: Levels,
     /// The hint.
@@ -134,15 +154,18 @@ fn granule(bits: u64) -> Option<Granule> {
 
 impl TlbiOp {
     /// Decodes the forms that act on EL2's regimes and on virtual machines (op0 = 1, op1 = 4, CRn = 8), which EL2 may
-    /// execute. Those by intermediate address name stage 2 entries alone, of which the TLB holds none apart: they remove
-    /// nothing ([`TlbiTarget::Nothing`]), and software follows them by one that removes the combined entries.
+    /// execute. Those by intermediate address remove what is held of stage 2 alone; software follows them by one that removes
+    /// the combined entries.
     #[must_use]
     pub fn decode_el2(enc: Enc, xt: u64, origin: Origin, el2: Regime) -> Option<Self> {
         if (enc.op0(), enc.op1(), enc.crn()) != (1, 4, 8) {
             return None;
         }
+        let with = |stages, broadcast, regime, vmid, target, levels, needs| {
+            (origin.support >= needs).then_some(Self { broadcast, regime, vmid, target, stages, levels, ttl: None })
+        };
         let op = |broadcast, regime, vmid, target, levels, needs| {
-            (origin.support >= needs).then_some(Self { broadcast, regime, vmid, target, levels, ttl: None })
+            with(TlbiStages::One, broadcast, regime, vmid, target, levels, needs)
         };
         let this = VmidMatch::This(origin.vmid);
         // Stage 2 by intermediate address: CRm 0 is shareable, 4 local and outer.
@@ -157,7 +180,11 @@ impl TlbiOp {
         };
         if let Some((broadcast, needs)) = by_ipa {
             let levels = if enc.op2() & 4 == 0 { Levels::All } else { Levels::Last };
-            return op(broadcast, Regime::El10, this, TlbiTarget::Nothing, levels, needs);
+            let target = match needs {
+                TlbiSupport::Range => ipa_range(xt, origin),
+                _ => TlbiTarget::Ipa { start: Ipa((xt & IPA_PAGES) << 12), bytes: 1 },
+            };
+            return with(TlbiStages::Two, broadcast, Regime::El10, this, target, levels, needs);
         }
         let (broadcast, range) = match enc.crm() {
             7 => (Broadcast::Local, false),
@@ -181,8 +208,10 @@ impl TlbiOp {
         };
         match (enc.op2(), range) {
             (0, false) => op(broadcast, el2, none, TlbiTarget::All, Levels::All, needs),
-            (4, false) => op(broadcast, Regime::El10, VmidMatch::Any, TlbiTarget::All, Levels::All, needs),
-            (6, false) => op(broadcast, Regime::El10, this, TlbiTarget::All, Levels::All, needs),
+            (4 | 6, false) => {
+                let vmid = if enc.op2() == 4 { VmidMatch::Any } else { this };
+                with(TlbiStages::Both, broadcast, Regime::El10, vmid, TlbiTarget::All, Levels::All, needs)
+            }
             (1 | 5, _) => {
                 let levels = if enc.op2() == 5 { Levels::Last } else { Levels::All };
                 let target = if range {
@@ -247,7 +276,8 @@ impl TlbiOp {
                 TlbiTarget::Va { va: Va(va as u64), asid: asid_match }
             }
         };
-        Some(Self { broadcast, regime: origin.regime, vmid: VmidMatch::This(origin.vmid), target, levels, ttl })
+        let vmid = VmidMatch::This(origin.vmid);
+        Some(Self { broadcast, regime: origin.regime, vmid, target, stages: TlbiStages::One, levels, ttl })
     }
 
     /// Must `entry` go? TTL is not looked at: keeping an entry for it is permitted, never required.
@@ -266,7 +296,7 @@ impl TlbiOp {
             (AsidMatch::This(a), Scope::Asid(b)) => a == b,
         };
         match self.target {
-            TlbiTarget::Nothing => false,
+            TlbiTarget::Ipa { .. } => false,
             TlbiTarget::All => true,
             TlbiTarget::Asid(asid) => entry.scope == Scope::Asid(asid),
             TlbiTarget::Va { va, asid } => entry.covers(va) && of(asid),
@@ -277,6 +307,23 @@ impl TlbiOp {
             }
         }
     }
+}
+
+/// The intermediate address in the operand of IPAS2E1: bits \[51:12\] in \[39:0\].
+const IPA_PAGES: u64 = (1 << 40) - 1;
+
+/// The operand of RIPAS2E1, as in [`range_target`] but for the ASID and the sign: intermediate addresses have none.
+fn ipa_range(xt: u64, origin: Origin) -> TlbiTarget {
+    let Some(granule) = granule(xt >> 46) else { return TlbiTarget::Ipa { start: Ipa(0), bytes: 0 } };
+    let unit = if origin.stage2_ds.is_on() { 16 } else { granule.bits() };
+    let start = Ipa((xt & ((1 << 37) - 1)) << unit);
+    TlbiTarget::Ipa { start, bytes: range_bytes(xt, granule) }
+}
+
+/// The length that SCALE and NUM of a range operand give.
+fn range_bytes(xt: u64, granule: Granule) -> u64 {
+    let (scale, num) = (xt >> 44 & 3, xt >> 39 & 31);
+    (num + 1) << (5 * scale + 1 + u64::from(granule.bits()))
 }
 
 /// A TTL hint; `None` where the level is one at which the granule has no leaf (reserved, or "any level").
@@ -297,13 +344,11 @@ fn range_target(xt: u64, asid: AsidMatch, origin: Origin) -> (TlbiTarget, Option
         // A reserved TG: nothing needs to be invalidated.
         return (TlbiTarget::Range { start: Va(0), bytes: 0, asid }, None);
     };
-    let scale = xt >> 44 & 3;
-    let num = xt >> 39 & 31;
     let unit = if origin.ds.is_on() { 16 } else { granule.bits() };
     let base = ((xt << 27) as i64 >> 27) << unit;
     // Bit 36 of BaseADDR stands for all address bits above it.
     let start = (base << 8) >> 8;
-    let bytes = (num + 1) << (5 * scale + 1 + u64::from(granule.bits()));
+    let bytes = range_bytes(xt, granule);
     // TTL 0 in a range form says nothing.
     let ttl = match xt >> 37 & 3 {
         0 => None,

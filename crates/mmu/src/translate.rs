@@ -1,13 +1,23 @@
 //! One translation: TLB first, then the tables.
 
+use core::cell::RefCell;
+
 use arch::{Ipa, Va};
 
 use crate::stage2::ThroughStage2;
 use crate::walk::walk_input;
 use crate::{
-    Access, Caching, Dirty, Entry, Fault, Input, Key, Outcome, Perms, Stage1, Stage2, Stage2Cause, TableMemory, Tlb,
-    permissions,
+    Access, Caching, Dirty, Entry, Fault, Input, Key, Outcome, Perms, Stage1, Stage2, Stage2Cause, Stage2Tlb,
+    TableMemory, Tlb, permissions,
 };
+
+/// Stage 2 where it is in use, with what the PE holds of it.
+pub struct SecondStage<'a> {
+    /// Its set-up.
+    pub stage2: &'a Stage2,
+    /// Its translations, which walks use and fill.
+    pub held: &'a mut Stage2Tlb,
+}
 
 /// Where a translation came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +62,7 @@ pub fn translate(
 #[inline]
 pub fn translate_through(
     stage1: &Stage1,
-    stage2: Option<&Stage2>,
+    second: Option<SecondStage<'_>>,
     tlb: &mut Tlb,
     va: Va,
     access: Access,
@@ -61,7 +71,7 @@ pub fn translate_through(
 ) -> Result<Translated, Fault> {
     let input = stage1.input(va, access)?;
     let key = Key::new(stage1, input.va);
-    if (stage1.enabled.is_on() || stage2.is_some())
+    if (stage1.enabled.is_on() || second.is_some())
         && let Some(entry) = tlb.lookup(key)
     {
         match permissions::check(stage1, &entry, access) {
@@ -69,8 +79,10 @@ pub fn translate_through(
             Outcome::Rewalk | Outcome::Denied(_) => tlb.remove(key, &mut dropped),
         }
     }
-    let entry = match stage2 {
-        Some(stage2) => walk_both(stage1, stage2, input, access, mem)?,
+    let entry = match second {
+        Some(SecondStage { stage2, held }) => {
+            walk_both(stage1, input, &ThroughStage2 { stage2, mem, access, held: Some(RefCell::new(held)) })?
+        }
         None => walk_input(stage1, input, access, mem)?,
     };
     let source = match entry.caching {
@@ -93,7 +105,7 @@ pub fn walk_stage1(
     mem: &impl TableMemory,
 ) -> Result<Entry, Fault> {
     let input = stage1.input(va, access)?;
-    walk_input(stage1, input, access, &ThroughStage2 { stage2, mem, access })
+    walk_input(stage1, input, access, &ThroughStage2 { stage2, mem, access, held: None })
 }
 
 /// Walks both stages from the tables alone, for AT S12E1* and the debugger.
@@ -104,21 +116,16 @@ pub fn walk_two(
     access: Access,
     mem: &impl TableMemory,
 ) -> Result<Entry, Fault> {
-    walk_both(stage1, stage2, stage1.input(va, access)?, access, mem)
+    walk_both(stage1, stage1.input(va, access)?, &ThroughStage2 { stage2, mem, access, held: None })
 }
 
 /// Walks both stages: the tables of stage 1 lie at intermediate addresses, and so does what they translate to.
 /// The result is one entry of the smaller size with the attributes of both.
-fn walk_both(
-    stage1: &Stage1,
-    stage2: &Stage2,
-    input: Input,
-    access: Access,
-    mem: &impl TableMemory,
-) -> Result<Entry, Fault> {
-    let first = walk_input(stage1, input, access, &ThroughStage2 { stage2, mem, access })?;
+fn walk_both(stage1: &Stage1, input: Input, through: &ThroughStage2<'_, impl TableMemory>) -> Result<Entry, Fault> {
+    let (stage2, access) = (through.stage2, through.access);
+    let first = walk_input(stage1, input, access, through)?;
     let ipa = Ipa(first.output(input.va).0);
-    let second = stage2.walk(ipa, access, Stage2Cause::Output, mem)?;
+    let second = through.translate(ipa, access, Stage2Cause::Output)?;
     let size_log2 = first.size_log2.min(second.size_log2);
     let va = input.va.align_down(1 << size_log2);
     let caching = match (first.caching, second.caching) {
@@ -127,12 +134,13 @@ fn walk_both(
         _ => Caching::Tlb,
     };
     let clean = first.dirty == Dirty::Clean || second.dirty == Dirty::Clean;
+    let attr = stage2.combine(first.attr, &second);
     Ok(Entry {
         va,
         pa: second.output(ipa).align_down(1 << size_log2),
         size_log2,
-        attr: stage2.combine(first.attr, &second),
-        sh: first.sh.max(second.sh),
+        attr,
+        sh: first.sh.combine(second.sh).effective(attr),
         stage2: second.rights,
         dirty: if clean { Dirty::Clean } else { first.dirty },
         caching,

@@ -107,8 +107,14 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-const ORIGIN: Origin =
-    Origin { regime: Regime::El10, vmid: 0, ttl: Switch::On, ds: Switch::Off, support: TlbiSupport::Range };
+const ORIGIN: Origin = Origin {
+    regime: Regime::El10,
+    vmid: 0,
+    ttl: Switch::On,
+    ds: Switch::Off,
+    stage2_ds: Switch::Off,
+    support: TlbiSupport::Range,
+};
 
 /// How invalidation is done: right, or with a part left out.
 #[derive(Clone, Copy, PartialEq, Eq)]

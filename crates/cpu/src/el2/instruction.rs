@@ -20,9 +20,11 @@ pub(crate) fn transfer_of(word: u32) -> Option<Register> {
         && (bits(25, 24) == 0b01
             || (bits(25, 24) == 0 && bits(21, 21) == 0 && matches!(bits(11, 10), 0b00 | 0b10))
             || (bits(25, 24) == 0 && bits(21, 21) == 1 && bits(11, 10) == 0b10));
-    if single {
+    // LDAPUR, STLUR and their sign-extending forms (FEAT_LRCPC2) have the fields of the unscaled ones.
+    let ordered = bits(29, 24) == 0b01_1001 && bits(21, 21) == 0 && bits(11, 10) == 0;
+    if single || ordered {
         let opc = bits(23, 22);
-        // PRFM does not fault.
+        // PRFM does not fault; the ordered forms have nothing there.
         if opc >= 2 && size == AccessSize::Doubleword {
             return None;
         }
@@ -32,7 +34,7 @@ pub(crate) fn transfer_of(word: u32) -> Option<Register> {
             3 => false,
             _ => size == AccessSize::Doubleword,
         };
-        return Some(Register { srt, size, sign_extend, sixty_four, acquire_release: false });
+        return Some(Register { srt, size, sign_extend, sixty_four, acquire_release: ordered });
     }
     // Load-acquire and store-release (ordered, not exclusive): bits 29:24 001000, o2 = 1, o1 = 0.
     if bits(29, 24) == 0b00_1000 && bits(23, 23) == 1 && bits(21, 21) == 0 {
@@ -65,6 +67,10 @@ mod tests {
         assert_eq!(of(0x78e3_6841), Some((1, Halfword, true, false, false))); // ldrsh w1, [x2, x3]
         assert_eq!(of(0xb980_0041), Some((1, Word, true, true, false))); // ldrsw x1, [x2]
         assert_eq!(of(0x88df_fc41), Some((1, Word, false, false, true))); // ldar w1, [x2]
+        assert_eq!(of(0xd940_0041), Some((1, Doubleword, false, true, true))); // ldapur x1, [x2]
+        assert_eq!(of(0x9900_4041), Some((1, Word, false, false, true))); // stlur w1, [x2, #4]
+        assert_eq!(of(0x19c0_0041), Some((1, Byte, true, false, true))); // ldapursb w1, [x2]
+        assert_eq!(of(0xd9c0_0841), None); // ldapr x1, [x2], #8
         assert_eq!(of(0xf840_8441), None); // ldr x1, [x2], #8
         assert_eq!(of(0xa940_0c41), None); // ldp x1, x3, [x2]
         assert_eq!(of(0xc85f_7c41), None); // ldxr x1, [x2]

@@ -12,7 +12,7 @@ use arch::field::{cpacr_el1 as cpacr, cptr_el2 as cptr, hcr_el2 as hcr, sctlr_el
 use arch::sysreg::Reg;
 use arch::trap::NestedMode;
 use bus::CpuLines;
-use mmu::{Regime, Stage2, Stage2Regs, Switch};
+use mmu::{MemAttr, Regime, Stage2, Stage2Regs, Switch};
 
 pub(crate) use instruction::transfer_of;
 pub(crate) use traps::{Traps, Way};
@@ -81,6 +81,15 @@ impl Pe {
         self.hcr(hcr::E2H) && self.hcr(hcr::TGE)
     }
 
+    /// Does a host's program run, at EL2 or at EL0 (ELIsInHost)?
+    pub(crate) fn is_host(&self) -> bool {
+        match self.pstate.el {
+            El::El2 | El::El3 => self.hcr(hcr::E2H),
+            El::El1 => false,
+            El::El0 => self.is_host_el0(),
+        }
+    }
+
     /// The translation regime of `el`.
     pub(crate) fn regime_of(&self, el: El) -> Regime {
         match el {
@@ -104,7 +113,8 @@ impl Pe {
     }
 
     /// The level that takes a synchronous exception from the current one, where nothing else is said.
-    pub(crate) fn default_target(&self) -> El {
+    #[must_use]
+    pub fn default_target(&self) -> El {
         match self.pstate.el {
             El::El2 | El::El3 => El::El2,
             El::El0 if self.hcr(hcr::TGE) => El::El2,
@@ -164,24 +174,41 @@ impl Pe {
         }
     }
 
+    /// HCR_EL2's bits for translation, as they are in force: with E2H and TGE, VM, DC and CD behave as 0, and with TGE
+    /// alone PTW does.
+    fn translation_hcr(&self) -> u64 {
+        let hcr = self.reg(Reg::HCR_EL2);
+        let host = if self.is_host_el0() { hcr::VM.mask() | hcr::DC.mask() | hcr::CD.mask() } else { 0 };
+        let tge = if hcr::TGE.is_set(hcr) { hcr::PTW.mask() } else { 0 };
+        hcr & !(host | tge)
+    }
+
+    /// What memory is with stage 1 off under HCR_EL2.DC: Normal write-back, tagged with DCT.
+    pub(crate) fn default_attr(&self) -> Option<MemAttr> {
+        let hcr = self.translation_hcr();
+        let tagged = hcr::DCT.is_set(hcr) && self.model.has(Feature::FEAT_MTE2);
+        hcr::DC.is_set(hcr).then_some(if tagged { MemAttr::NORMAL_TAGGED } else { MemAttr::NORMAL_WB })
+    }
+
     /// HCR_EL2, VTCR_EL2 or VTTBR_EL2 was written.
     pub(crate) fn hypervisor_control_changed(&mut self) {
         let regs =
-            Stage2Regs { hcr: self.reg(Reg::HCR_EL2), vtcr: self.reg(Reg::VTCR_EL2), vttbr: self.reg(Reg::VTTBR_EL2) };
+            Stage2Regs { hcr: self.translation_hcr(), vtcr: self.reg(Reg::VTCR_EL2), vttbr: self.reg(Reg::VTTBR_EL2) };
         self.stage2 = Stage2::new(&regs, &self.mmu_features);
         self.nested = NestedMode::of(regs.hcr);
         for (field, line) in [(hcr::VI, CpuLines::HCR_VI), (hcr::VF, CpuLines::HCR_VF), (hcr::VSE, CpuLines::HCR_VSE)] {
             self.lines.drive(line, bus::Level::from_bit(self.hcr(field)));
         }
         self.set_up_regime(Regime::El10);
+        // E2H and TGE say which regime the current level is in.
+        self.follow_regime();
         self.masks_changed();
         self.context_changed();
     }
 
     /// Does stage 2 apply to the EL1&0 regime?
     pub(crate) fn stage2_applies(&self) -> Switch {
-        let on = self.has_el2() && self.stage2.enabled.is_on() && !self.hcr(hcr::TGE);
-        Switch::bit(u64::from(on), 0)
+        Switch::bit(u64::from(self.has_el2()), 0).and(self.stage2.enabled)
     }
 
     /// CPACR_EL1.FPEN for EL0 and EL1, then CPTR_EL2 for all.

@@ -4,7 +4,7 @@
 use arch::El;
 use arch::feature::Feature;
 use arch::field::tcr_el1 as tcr;
-use arch::field::{hcr_el2 as hcr, sctlr_el1 as sctlr};
+use arch::field::{hcr_el2 as hcr, sctlr_el1 as sctlr, vtcr_el2};
 use arch::model::CpuModel;
 use arch::sysreg::Reg;
 use arch::trap::NestedMode;
@@ -51,15 +51,17 @@ impl Pe {
             vmid: 0,
             stage2: Switch::Off,
             nv1: Switch::Off,
+            default_attr: None,
         };
         let regs = match regime {
             Regime::El10 => {
                 let el1 = from(Reg::SCTLR_EL1, Reg::TCR_EL1, Reg::TTBR0_EL1, Reg::TTBR1_EL1, Reg::MAIR_EL1);
                 let vmid = if self.has_el2() { self.stage2.vmid } else { 0 };
-                // HCR_EL2.DC turns stage 1 off as long as it is set.
-                let off = if self.hcr(hcr::DC) { sctlr::M.mask() } else { 0 };
+                // HCR_EL2.DC turns stage 1 off as long as it is set, and so does TGE.
+                let off = if self.hcr(hcr::DC) || self.hcr(hcr::TGE) { sctlr::M.mask() } else { 0 };
                 let nv1 = switch(self.nested.is_some_and(NestedMode::nv1));
-                mmu::Regs { vmid, stage2: self.stage2_applies(), sctlr: el1.sctlr & !off, nv1, ..el1 }
+                let (stage2, default_attr) = (self.stage2_applies(), self.default_attr());
+                mmu::Regs { vmid, stage2, sctlr: el1.sctlr & !off, nv1, default_attr, ..el1 }
             }
             Regime::El2 | Regime::El20 => {
                 from(Reg::SCTLR_EL2, Reg::TCR_EL2, Reg::TTBR0_EL2, Reg::TTBR1_EL2, Reg::MAIR_EL2)
@@ -159,6 +161,7 @@ pub(crate) const NO_TRANSLATION: mmu::Regs = mmu::Regs {
     vmid: 0,
     stage2: Switch::Off,
     nv1: Switch::Off,
+    default_attr: None,
 };
 
 /// The MMU that a model has.
@@ -214,7 +217,8 @@ impl Pe {
         let (regime, control) = if host { (Regime::El20, Reg::TCR_EL2) } else { (Regime::El10, Reg::TCR_EL1) };
         let ds = switch(has(Feature::FEAT_LPA2) && tcr::DS.is_set(self.reg(control)));
         let vmid = if self.has_el2() && !host { self.stage2.vmid } else { 0 };
-        Origin { regime, vmid, ttl: switch(has(Feature::FEAT_TTL)), ds, support }
+        let stage2_ds = switch(has(Feature::FEAT_LPA2) && vtcr_el2::DS.is_set(self.reg(Reg::VTCR_EL2)));
+        Origin { regime, vmid, ttl: switch(has(Feature::FEAT_TTL)), ds, stage2_ds, support }
     }
 }
 

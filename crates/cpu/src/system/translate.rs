@@ -5,7 +5,10 @@ use arch::field::hcr_el2 as hcr;
 use arch::sysreg::{Enc, Reg};
 use arch::{El, Va};
 use event::{Event, WalkCause};
-use mmu::{AccessKind, Entry, FastCache, Fault, FaultKind, PanState, Perms, Privilege, Regime, Source, Stage, TlbiOp};
+use mmu::{
+    AccessKind, Entry, FastCache, Fault, FaultKind, PanState, Perms, Privilege, Regime, SecondStage, Source, Stage,
+    TlbiOp,
+};
 use sem::Insn;
 
 use crate::abort::AccessFault;
@@ -47,8 +50,9 @@ impl Pe {
         let stage1 = regime.map_or(&self.stage1, |regime| &self.stage1_of[regime as usize]);
         let (fast, blocks) = (&mut self.fast, &mut self.block_memory);
         let dropped = |entry: &Entry| forget(entry, fast, blocks);
-        let stage2 = stage1.stage2.is_on().then_some(&self.stage2);
-        let result = mmu::translate_through(stage1, stage2, &mut self.tlb, va, access, &*self.bus, dropped);
+        let held = &mut self.stage2_tlb;
+        let second = stage1.stage2.is_on().then_some(SecondStage { stage2: &self.stage2, held });
+        let result = mmu::translate_through(stage1, second, &mut self.tlb, va, access, &*self.bus, dropped);
         let (steps, filled) = match &result {
             Ok(t) if t.source == Source::Walk => (t.entry.steps, true),
             Ok(_) => (0, false),
@@ -160,10 +164,10 @@ impl Pe {
         Ok(())
     }
 
-    /// Removes what `op` names from this PE's TLB and from the fast cache; gives the number of TLB entries.
+    /// Removes what `op` names from this PE's TLBs and from the fast cache; gives the number of TLB entries.
     pub(crate) fn invalidate_tlb(&mut self, op: &TlbiOp) -> u32 {
         let (fast, blocks) = (&mut self.fast, &mut self.block_memory);
-        self.tlb.invalidate(op, |entry| forget(entry, fast, blocks))
+        self.tlb.invalidate(op, |entry| forget(entry, fast, blocks)) + self.stage2_tlb.invalidate(op)
     }
 }
 

@@ -208,6 +208,7 @@ pub fn regs(shape: Shape, ttbr0: u64, ttbr1: u64) -> Regs {
         vmid: 0,
         stage2: Switch::Off,
         nv1: Switch::Off,
+        default_attr: None,
     }
 }
 
