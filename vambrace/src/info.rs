@@ -82,11 +82,11 @@ fn features_text() -> String {
 fn preset_text(name: &str) -> Option<String> {
     let (model, hardware) = (preset::preset(name)?, preset::hardware(name)?);
     let names: Vec<_> = model.features.iter().map(Feature::name).collect();
-    let (when_asked, not_yet): (Vec<_>, Vec<_>) =
+    let (waiting, not_yet): (Vec<_>, Vec<_>) =
         hardware.features.minus(model.features).iter().partition(|feature| modelled().has(*feature));
     let mut out = format!("{name} has, as modelled:\n{}", columns(&names));
     for (features, title) in [
-        (when_asked, "It has besides, when asked (--feature el2=on brings all of it)"),
+        (waiting, "It should have besides, modelled but for what it needs"),
         (not_yet, "It should have besides, not modelled yet"),
     ] {
         if !features.is_empty() {

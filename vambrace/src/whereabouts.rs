@@ -128,10 +128,10 @@ mod tests {
         let symbols = || SymbolSource::User(Symbols::from_map(b"40000000 T _start\n").unwrap());
         let error = ToolError::NoRegister { name: "X".into(), pc: machine.board().cpus[0].pe.pc() };
         let text = whereabouts(&machine, &Outcome::Tool { cpu: 0, error: error.clone() }, symbols());
-        let start = "CPU 0 in EL1 at 0x0000000040000000 _start+0x0/0x1000\n  instruction 14000000: b 0x40000000\n";
-        assert!(text.starts_with(start) && text.contains("VBAR_EL1"), "{text}");
+        let start = "CPU 0 in EL2 at 0x0000000040000000 _start+0x0/0x1000\n  instruction 14000000: b 0x40000000\n";
+        assert!(text.starts_with(start) && text.contains("VBAR_EL2"), "{text}");
 
-        let line = "CPU 0 in EL1: 0x0000000040000000 _start+0x0/0x1000\n";
+        let line = "CPU 0 in EL2: 0x0000000040000000 _start+0x0/0x1000\n";
         assert_eq!(whereabouts(&machine, &limit, symbols()), line);
         assert_eq!(whereabouts(&machine, &Outcome::Tool { cpu: 1, error }, symbols()), line);
         assert_eq!(whereabouts(&machine, &Outcome::PoweredOff, symbols()), "");

@@ -15,10 +15,10 @@ use tempfile::TempDir;
 
 const RAM_BASE: u64 = 0x4000_0000;
 
-/// SYSTEM_OFF by PSCI: movz x0, #0x8400, lsl #16; movk x0, #8; hvc #0.
-const POWER_OFF: [u32; 3] = [0xd2b0_8000, 0xf280_0100, 0xd400_0002];
+/// SYSTEM_OFF by PSCI: movz x0, #0x8400, lsl #16; movk x0, #8; smc #0.
+const POWER_OFF: [u32; 3] = [0xd2b0_8000, 0xf280_0100, 0xd400_0003];
 /// SYSTEM_RESET: the same with 9.
-const RESET: [u32; 3] = [0xd2b0_8000, 0xf280_0120, 0xd400_0002];
+const RESET: [u32; 3] = [0xd2b0_8000, 0xf280_0120, 0xd400_0003];
 /// b .
 const SPIN: [u32; 1] = [0x1400_0000];
 /// wfi; b .-4
@@ -134,16 +134,16 @@ fn whereabouts() {
         let output = bench.run(code).args(args).arg("--vmlinux").arg(&map).output().unwrap();
         errors(&output).lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
     };
-    let spinning = ["CPU 0 in EL1: 0x0000000040000000 start+0x0/0x4"];
+    let spinning = ["CPU 0 in EL2: 0x0000000040000000 start+0x0/0x4"];
     assert_eq!(last(&SPIN, &["--max-insns", "1000"]), spinning);
     assert_eq!(last(&SPIN, &["--timeout", "0.2", "--cpus", "2"]), spinning);
-    assert_eq!(last(&SLEEP, &[]), ["CPU 0 in EL1, asleep: 0x0000000040000004 wait+0x0/0x1000"]);
+    assert_eq!(last(&SLEEP, &[]), ["CPU 0 in EL2, asleep: 0x0000000040000004 wait+0x0/0x1000"]);
     assert_eq!(last(&RESET, &[]), [""; 0]);
     assert_eq!(last(&POWER_OFF, &[]), [""; 0]);
 
     // The program itself has no symbols.
     let output = bench.run(&SPIN).args(["--max-insns", "1000"]).output().unwrap();
-    assert!(errors(&output).ends_with("\nCPU 0 in EL1: 0x0000000040000000\n"), "{output:?}");
+    assert!(errors(&output).ends_with("\nCPU 0 in EL2: 0x0000000040000000\n"), "{output:?}");
 }
 
 /// Bad input: status 2, one line that names the flag, nothing on the console.
@@ -321,7 +321,7 @@ fn statistics() {
         |text: &str| text.lines().filter(|line| !line.contains("host_seconds")).collect::<Vec<_>>().join("\n");
     assert_eq!(without_host(&first), without_host(&second));
     let stats: serde_json::Value = serde_json::from_str(&first).unwrap();
-    assert_eq!((&stats["insns"], &stats["insns_by_el"]["EL1"]), (&6.into(), &6.into()));
+    assert_eq!((&stats["insns"], &stats["insns_by_el"]["EL2"]), (&6.into(), &6.into()));
     assert_eq!((&stats["cpus"][0]["insns"], &stats["cpus"][1]["insns"]), (&6.into(), &0.into()));
     assert_eq!((&stats["exit"]["status"], &stats["exit"]["reason"]), (&0.into(), &"powered off".into()));
     assert_eq!(stats["exceptions_by_class"], serde_json::json!({}));
@@ -329,7 +329,7 @@ fn statistics() {
     let output = bench.run(&RESET).args(["--stats", "-"]).output().unwrap();
     assert_eq!(status(&output), 3);
     let text = errors(&output);
-    assert!(text.contains("instructions         3 (EL1 3)") && text.contains("(status 3)"), "{text}");
+    assert!(text.contains("instructions         3 (EL2 3)") && text.contains("(status 3)"), "{text}");
     assert!(output.stdout.is_empty());
 }
 

@@ -34,9 +34,9 @@ impl Machine {
 /// The level that the kernel starts at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// No hypervisor can run.
+    /// EL1: no hypervisor can run.
     El1,
-    /// With what the CPU has for hypervisors.
+    /// EL2, with what the CPU has for hypervisors.
     El2,
 }
 
@@ -111,7 +111,7 @@ impl Boot {
             append: append.to_owned(),
             cpus: 1,
             cpu: None,
-            level: Level::El1,
+            level: Level::El2,
             memory: 1024,
             semihosting: false,
             words: Vec::new(),
@@ -146,8 +146,8 @@ impl Boot {
         if let Some(cpu) = self.cpu {
             command.args(["--cpu", cpu]);
         }
-        if self.level == Level::El2 {
-            command.args(["--feature", "el2=on"]);
+        if self.level == Level::El1 {
+            command.args(["--feature", "el2=off"]);
         }
         command.args(&self.words);
         if self.semihosting {

@@ -4,7 +4,7 @@
 //! model. The ID register values that a guest reads come from the features again (`CpuModel::id_value`).
 
 use crate::{
-    feature::{Feature, Feature::*, FeatureSet, modelled, offered},
+    feature::{Feature, Feature::*, FeatureSet, modelled},
     field::{id_aa64dfr0_el1 as dfr0, id_aa64mmfr0_el1 as mmfr0},
     gic::{Seis, VirtualInterface},
     model::{CpuModel, Granules, features_of, granules_of, pa_bits_of},
@@ -387,13 +387,6 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The preset of this name as the machine models it, or `None`. The result passes [`CpuModel::check`].
 #[must_use]
 pub fn preset(name: &str) -> Option<CpuModel> {
-    hardware(name).map(|model| model.limited_to(&offered()))
-}
-
-/// The preset of this name with what it has only when asked ([`crate::feature::OPT_IN`]) and all that comes with that, as
-/// far as the machine models it, or `None`.
-#[must_use]
-pub fn preset_when_asked(name: &str) -> Option<CpuModel> {
     hardware(name).map(|model| model.limited_to(&modelled()))
 }
 

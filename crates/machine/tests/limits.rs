@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{ENTRY, MEMORY, machine};
+use arch::feature::Feature::FEAT_EL2;
+use arch::preset::preset;
+use common::{ENTRY, MEMORY, machine, machine_of};
 use vambrace_machine::{Limit, Machine, Outcome, Stuck};
 
 fn steps(machine: &Machine) -> u64 {
@@ -73,15 +75,25 @@ fn junk_ends_without_a_panic() {
             state.wrapping_mul(0x2545_f491_4f6c_dd1d)
         };
         let mut words: Vec<u32> = (0..0x4000).map(|_| (next() >> 32) as u32).collect();
-        // VBAR_EL1 there, so that it goes on after exceptions: adr x0, vectors; msr vbar_el1, x0.
-        words[..2].copy_from_slice(&[0x1000_4000, 0xd518_c000]);
+        let preset = preset(["cortex-a57", "neoverse-n1", "max"][(seed % 3) as usize]).expect("a preset");
+        // With EL2 and without; op1 of a register says whose it is.
+        let (model, op1) = match seed / 3 % 2 {
+            0 => (preset.without_dependents(FEAT_EL2), 0),
+            _ => (preset, 4 << 16),
+        };
+        // VBAR there, so that it goes on after exceptions: adr x0, vectors; msr vbar_el1, x0.
+        words[..2].copy_from_slice(&[0x1000_4000, 0xd518_c000 | op1]);
         // Half of the vectors step over what failed: mrs x0, elr_el1; add x0, x0, #4; msr elr_el1, x0; eret.
         for vector in (0x200..0x400).step_by(32).skip((seed % 2) as usize * 8) {
-            words[vector..vector + 4].copy_from_slice(&[0xd538_4020, 0x9100_1000, 0xd518_4020, 0xd69f_03e0]);
+            words[vector..vector + 4].copy_from_slice(&[
+                0xd538_4020 | op1,
+                0x9100_1000,
+                0xd518_4020 | op1,
+                0xd69f_03e0,
+            ]);
         }
-        let preset = ["cortex-a57", "neoverse-n1", "max"][(seed % 3) as usize];
         let cpus = 1 + (seed % 4) as usize;
-        let (mut machine, _) = machine(preset, cpus, 20_000, &[(ENTRY, &words)]);
+        let (mut machine, _) = machine_of(model, cpus, 20_000, &[(ENTRY, &words)]);
         let outcome = machine.run();
         let kind = match outcome {
             Outcome::Limit(Limit::Instructions(20_000)) => 0,

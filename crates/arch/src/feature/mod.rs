@@ -5,7 +5,7 @@ mod request;
 mod set;
 mod table;
 
-pub use modelled::{NOT_MODELLED, OPT_IN, modelled, offered};
+pub use modelled::{NOT_MODELLED, modelled};
 pub use request::{Request, RequestError, Setting, Switch};
 pub use set::{FeatureSet, Missing};
 pub use table::{FEATURES, Feature};

@@ -44,16 +44,6 @@ pub const NOT_MODELLED: &[Feature] = &[
     FEAT_SME,
 ];
 
-/// Features that the machine models and that a preset has only when asked (`--feature el2=on`); what the hardware has that
-/// needs them comes with them. EL2, so that the guests of before start where they did.
-pub const OPT_IN: &[Feature] = &[FEAT_EL2];
-
-/// What presets have without being asked, as far as the hardware has it.
-#[must_use]
-pub fn offered() -> FeatureSet {
-    modelled().minus(FeatureSet::of(OPT_IN)).consistent_part()
-}
-
 /// Everything the machine models.
 #[must_use]
 pub fn modelled() -> FeatureSet {

@@ -157,7 +157,8 @@ impl CpuModel {
     }
 
     /// The model with the requests applied, in order, and the result checked as a whole. A feature turned on brings
-    /// nothing with it, and one turned off takes nothing away: the check says what is missing.
+    /// nothing with it, and one turned off takes nothing away: the check says what is missing. But an exception level takes
+    /// with it all that needs it.
     /// `modelled` is what the machine can do.
     pub fn with_requests(
         &self,
@@ -171,6 +172,9 @@ impl CpuModel {
                     return Err(ModelError::NotModelled(feature));
                 }
                 Request::Feature(feature, Switch::On) => model.features = model.features.with(feature),
+                Request::Feature(level @ (FEAT_EL2 | FEAT_EL3), Switch::Off) => {
+                    model.features = model.features.without_dependents(level);
+                }
                 Request::Feature(feature, Switch::Off) => model.features = model.features.without(feature),
                 Request::Set(setting, value) => model.set(setting, value),
             }
@@ -238,6 +242,10 @@ mod tests {
         assert!(asked("pacimp=on,pauth=on").is_ok());
         let two = ModelError::PauthAlgorithms(FEAT_PACQARMA5, FEAT_PACIMP);
         assert_eq!(asked("pacimp=on,pauth=on,pacqarma5=on"), Err(two));
+        let el1 = asked("el2=off").unwrap();
+        assert!(![FEAT_EL2, FEAT_VHE, FEAT_XNX, FEAT_E2H0].into_iter().any(|f| el1.has(f)));
+        let missing = Missing { feature: FEAT_VHE, needs: FEAT_EL2 };
+        assert_eq!(asked("el2=off,vhe=on"), Err(ModelError::Missing(missing)));
         assert_eq!(asked("pa-bits=52"), Err(ModelError::PaBits { bits: 52 }));
         assert!(asked("pa-bits=52,lpa=on").is_ok());
         assert_eq!(asked("lpa=on"), Err(ModelError::PaBits { bits: 48 }));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use arch::feature::{OPT_IN, Request, Switch, modelled};
+use arch::feature::{Request, modelled};
 use arch::gic::VirtualInterface;
 use arch::model::CpuModel;
 use arch::policy::Policy;
@@ -285,17 +285,13 @@ impl MachineConfig {
     /// The model of each CPU: the preset with the settings that concern it.
     pub fn models(&self) -> Result<Vec<CpuModel>, ConfigError> {
         let name = &self.cpu.preset;
-        let known = preset::preset(name).zip(preset::preset_when_asked(name));
-        let (base, asked) = known.ok_or_else(|| ConfigError::Preset {
+        let base = preset::preset(name).ok_or_else(|| ConfigError::Preset {
             name: name.clone(),
             known: preset::names().collect::<Vec<_>>().join(", "),
         })?;
         let model = |cpu| {
-            let requests = || self.cpu.settings(cpu).map(|setting| setting.request);
-            let is_asked =
-                |request| matches!(request, Request::Feature(feature, Switch::On) if OPT_IN.contains(&feature));
-            let base = if requests().any(is_asked) { &asked } else { &base };
-            let mut model = base.with_requests(requests(), &modelled()).map_err(|reason| ConfigError::Model {
+            let requests = self.cpu.settings(cpu).map(|setting| setting.request);
+            let mut model = base.with_requests(requests, &modelled()).map_err(|reason| ConfigError::Model {
                 preset: name.clone(),
                 cpu,
                 reason: reason.to_string(),

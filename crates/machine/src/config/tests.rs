@@ -149,20 +149,21 @@ fn errors() {
     assert_eq!(config.validate(None), Ok(()));
 }
 
-/// What a preset's hardware has that needs EL2 comes with EL2.
+/// What a preset's hardware has that needs EL2 comes and goes with EL2.
 #[test]
-fn el2_brings_what_needs_it() {
+fn what_needs_el2_goes_with_it() {
     use arch::feature::Feature::*;
     let model = |preset: &str, settings: &[&str]| {
         let features = settings.iter().map(|text| text.parse().unwrap()).collect();
         let cpu = CpuConfig { preset: preset.into(), features, ..CpuConfig::default() };
         MachineConfig { cpu, ..good() }.models().unwrap().remove(0)
     };
-    assert!(!model("max", &[]).has(FEAT_EL2) && !model("max", &[]).has(FEAT_HCX));
-    let max = model("max", &["el2=on"]);
+    let less = model("max", &["el2=off"]);
+    assert!([FEAT_EL2, FEAT_VHE, FEAT_HCX, FEAT_FGT].into_iter().all(|feature| !less.has(feature)));
+    let max = model("max", &[]);
     assert!([FEAT_VHE, FEAT_E2H0, FEAT_GTG, FEAT_HCX, FEAT_FGT].into_iter().all(|feature| max.has(feature)));
-    let old = model("cortex-a57", &["el2=on"]);
+    let old = model("cortex-a57", &[]);
     assert!(old.has(FEAT_EL2) && !old.has(FEAT_VHE));
-    assert!(!model("neoverse-n1", &["el2=on", "vhe=off"]).has(FEAT_VHE));
+    assert!(!model("neoverse-n1", &["vhe=off"]).has(FEAT_VHE));
     assert!(!model("neoverse-n1", &["el2=off"]).has(FEAT_EL2));
 }

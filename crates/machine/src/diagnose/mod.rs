@@ -56,7 +56,20 @@ pub struct Diagnosis {
     pub backtrace: Vec<Place>,
 }
 
-const SYSTEM: [Reg; 9] = [
+/// What is shown of the level that takes the CPU's exceptions.
+const SYSTEM_EL2: [Reg; 10] = [
+    Reg::ESR_EL2,
+    Reg::FAR_EL2,
+    Reg::ELR_EL2,
+    Reg::SPSR_EL2,
+    Reg::VBAR_EL2,
+    Reg::SCTLR_EL2,
+    Reg::TCR_EL2,
+    Reg::TTBR0_EL2,
+    Reg::TTBR1_EL2,
+    Reg::HCR_EL2,
+];
+const SYSTEM_EL1: [Reg; 9] = [
     Reg::ESR_EL1,
     Reg::FAR_EL1,
     Reg::ELR_EL1,
@@ -99,6 +112,7 @@ impl Diagnosis {
             None => Place { va, symbol: None },
         };
         let word = word_at(pe, pe.pc());
+        let system: &[Reg] = if pe.default_target() == El::El2 { &SYSTEM_EL2 } else { &SYSTEM_EL1 };
         let mut frames = backtrace::frames(pe);
         // A function has no record of its own before its fourth instruction; until then its caller is in X30.
         let lr = backtrace::without_signature(Va(pe.x_register(30)));
@@ -120,7 +134,7 @@ impl Diagnosis {
             sp: pe.sp(),
             pstate: pe.pstate().to_spsr() | pe.nzcv(),
             lr: return_place(lr),
-            system: SYSTEM.map(|reg| (reg, pe.stored(reg))).to_vec(),
+            system: system.iter().map(|reg| (*reg, pe.stored(*reg))).collect(),
             backtrace: backtrace.collect(),
         }
     }

@@ -4,7 +4,7 @@ use cpu::Semihosting;
 use symbols::Symbol;
 
 use super::*;
-use crate::config::MachineConfig;
+use crate::config::{CpuConfig, MachineConfig};
 use crate::map::RAM_BASE;
 use crate::setup::{Options, Sleep};
 use crate::{Limit, Outcome};
@@ -21,6 +21,11 @@ const MSR_VBAR_X0: u32 = 0xd518_c000;
 
 /// A bare program at the start of RAM: words at byte offsets, run for a while.
 fn run(words: &[(usize, u32)], data: &[(usize, u64)]) -> Machine {
+    run_with("el2=off", words, data)
+}
+
+/// The same with a feature asked for.
+fn run_with(feature: &str, words: &[(usize, u32)], data: &[(usize, u64)]) -> Machine {
     let mut content = vec![0u8; 0x1000];
     for (at, word) in words {
         content[*at..*at + 4].copy_from_slice(&word.to_le_bytes());
@@ -48,6 +53,7 @@ fn run(words: &[(usize, u32)], data: &[(usize, u64)]) -> Machine {
         memory: 64 << 20,
         cpus: 2,
         max_insns: Some(100),
+        cpu: CpuConfig { features: vec![feature.parse().unwrap()], ..CpuConfig::default() },
         ..MachineConfig::default()
     };
     let options = Options { console: Box::new(std::io::sink()), sleep: Sleep::Skipped, semihosting: Semihosting::Off };
@@ -158,6 +164,17 @@ fn vectors_tell_where_a_kernel_is() {
     names.push((0x800, "vectors"));
     let found = machine.diagnose(&symbols(0xffff_8000_0801_0000, &names));
     assert_eq!(found[0].line(), "CPU 0 in EL1, asleep: 0x000000004000000c spin+0x4/0x18");
+}
+
+#[test]
+fn a_kernel_at_el2_has_its_vectors_there() {
+    // MSR VBAR_EL2, X0.
+    let machine = run_with("el2=on", &[(0, adr(0, 0x800)), (4, MSR_VBAR_X0 | 4 << 16), (8, WFI), (12, SPIN)], &[]);
+    let mut names = NAMES.to_vec();
+    names.push((0x800, "vectors"));
+    let found = machine.diagnose(&symbols(0xffff_8000_0801_0000, &names));
+    assert_eq!(found[0].line(), "CPU 0 in EL2, asleep: 0x000000004000000c spin+0x4/0x18");
+    assert!(found[0].to_string().contains(" VBAR_EL2 0000000040000800"), "{}", found[0]);
 }
 
 #[test]

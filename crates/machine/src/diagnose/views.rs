@@ -14,11 +14,18 @@ pub(super) struct Views(Vec<Symbols>);
 impl Views {
     /// For a kernel that `pe` runs, as well as `others`, and which was entered at `entry`.
     pub fn new<'a>(symbols: &Symbols, pe: &'a Pe, others: impl Iterator<Item = &'a Pe>, entry: Pa) -> Self {
-        let vectors = |pe: &Pe| symbols.with_vectors_at(Va(pe.stored(Reg::VBAR_EL1)));
-        let mut views: Vec<_> = vectors(pe).into_iter().collect();
+        // Those of whoever takes its exceptions; a kernel at EL2 may be in a guest of its own now.
+        let vectors = |pe: &Pe| {
+            let of = match pe.default_target() {
+                El::El2 => [Reg::VBAR_EL2, Reg::VBAR_EL1],
+                _ => [Reg::VBAR_EL1, Reg::VBAR_EL2],
+            };
+            of.into_iter().filter_map(|vbar| symbols.with_vectors_at(Va(pe.stored(vbar)))).collect::<Vec<_>>()
+        };
+        let mut views = vectors(pe);
         views.push(symbols.with_slide(0));
         // While this one is in EL0 with KPTI, another may be in the kernel.
-        views.extend(others.filter_map(vectors));
+        views.extend(others.flat_map(vectors));
         // As long as the MMU is off, and in code that switches it on, addresses are physical.
         let physical = symbols.iter().next().filter(|_| pe.pstate().el != El::El0);
         views.extend(physical.map(|(_, _, first)| {

@@ -5,6 +5,7 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
+use arch::feature::Feature;
 use arch::{CpuModel, Pa};
 use cpu::Semihosting;
 use event::{Event, Sink};
@@ -54,12 +55,13 @@ impl Sink for Events {
     }
 }
 
-/// A machine with `cpus` CPUs of `preset` that ends after `steps`, with `pieces` of memory: address, words.
+/// A machine with `cpus` CPUs of `preset`, without EL2, that ends after `steps`, with `pieces` of memory: address, words.
 pub fn machine(preset: &str, cpus: usize, steps: u64, pieces: &[(u64, &[u32])]) -> (Machine, Kept) {
-    machine_of(arch::preset::preset(preset).expect("a preset"), cpus, steps, pieces)
+    let model = arch::preset::preset(preset).expect("a preset").without_dependents(Feature::FEAT_EL2);
+    machine_of(model, cpus, steps, pieces)
 }
 
-/// The same with CPUs of `model`.
+/// The same of any model.
 pub fn machine_of(model: CpuModel, cpus: usize, steps: u64, pieces: &[(u64, &[u32])]) -> (Machine, Kept) {
     let console = Kept::default();
     let board = Board::new(BoardConfig {
