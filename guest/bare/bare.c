@@ -166,7 +166,11 @@ void set_sctlr(u64 value) {
 
 void tlb_flush(void) {
 	dsb();
-	asm volatile("tlbi vmalle1" ::: "memory");
+	/* A program at EL2 forgets stage 2 as well. */
+	if (read_sysreg(CurrentEL) == 8)
+		asm volatile("tlbi alle1" ::: "memory");
+	else
+		asm volatile("tlbi vmalle1" ::: "memory");
 	dsb();
 	isb();
 }

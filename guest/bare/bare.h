@@ -33,8 +33,9 @@ struct caught {
 	u64 x[8];
 	u64 sp, sp_el0;
 	u64 esr, far, elr, spsr, vector, daif;
-	/* Programs at EL2 only: HPFAR_EL2, HCR_EL2, the level that took the exception, all registers but SP. */
-	u64 hpfar, hcr, level, all[31];
+	/* Programs at EL2 only: HPFAR_EL2, HCR_EL2, the level that took the exception, all registers but SP;
+	 * PSTATE.PAN in EL2 afterwards. */
+	u64 hpfar, hcr, level, all[31], pan;
 };
 extern volatile struct caught caught;
 extern u64 case_sp, has_pan;

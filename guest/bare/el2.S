@@ -131,6 +131,9 @@ caught2_here:
 	mrs	x10, far_el2
 	mrs	x12, elr_el2
 	mrs	x13, spsr_el2
+	// An interrupt writes no ESR_EL2.
+	tst	x29, #0x180
+	b.ne	2f
 	// HVC #0x7e00 + n is EL1's vector n: what it took is in its own registers.
 	movz	x14, #0x7e00
 	movk	x14, #0x5a00, lsl #16
@@ -156,6 +159,8 @@ caught2_here:
 	ldr	x9, =has_pan
 	ldr	x9, [x9]
 	cbz	x9, 1f
+	mrs	x9, S3_0_C4_C2_3	// PAN
+	str	x9, [x30, #CAUGHT_X + 8 * 31]
 	.inst	0xd500409f		// msr pan, #0
 1:	// Back to run's caller.
 	ldr	x9, =resume_sp

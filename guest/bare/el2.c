@@ -46,6 +46,8 @@ void regime2(void) {
 	isb();
 }
 
+u64 *regime2_slot(u64 va) { return &el2_level2[va >> 21 & 511]; }
+
 void start2(void);
 void start2(void) {
 	cpu.vhe = (u32)field(read_sysreg(id_aa64mmfr1_el1), 8, 4);

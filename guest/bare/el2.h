@@ -54,6 +54,8 @@ void test_hcr(const char *name, u64 hcr, const u32 *code, u64 spsr, u64 x0, u64 
 
 /* EL2's own translation, for a CPU that has just started. */
 void regime2(void);
+/* The descriptor of the 2 MiB block that holds `va`, from 0x40000000 to 0x7fffffff, in EL2's own tables. */
+u64 *regime2_slot(u64 va);
 
 /* Stage 2 descriptors. */
 #define S2_ATTR(n) ((u64)(n) << 2)

@@ -223,11 +223,9 @@ pub const MODELS: [&str; 3] = ["cortex-a57", "neoverse-n1", "max"];
 
 /// Feature settings that make our model `cpu` as QEMU's is, for `program`.
 fn features(program: &str, cpu: &str) -> Vec<&'static str> {
-    let mut settings: Vec<&'static str> = match (start(program), cpu) {
-        (Start::El1, _) => vec!["el2=off"],
-        // Armv8.0.
-        (Start::El2, "cortex-a57") => vec!["el2=on"],
-        (Start::El2, _) => vec!["el2=on", "vhe=on"],
+    let mut settings = match start(program) {
+        Start::El1 => vec!["el2=off"],
+        Start::El2 => Vec::new(),
     };
     settings.extend_from_slice(match (program, cpu) {
         // QEMU 7.2 has the first level only, and of the ciphers QARMA5.

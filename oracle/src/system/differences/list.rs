@@ -1,4 +1,4 @@
-//! The list of differences. An entry that explains nothing fails the test. Sections are of DDI 0487.
+//! The differences of the programs at EL1. Sections are of DDI 0487.
 
 use arch::feature::Feature::{self, *};
 
@@ -8,7 +8,7 @@ use super::{Because, Difference};
 type Names = &'static [&'static str];
 
 /// On every model.
-const fn on_all(
+pub(super) const fn on_all(
     program: &'static str,
     names: Names,
     ours: &'static str,
@@ -30,7 +30,7 @@ const fn on_updating(
 }
 
 /// On `max` alone.
-const fn on_max(
+pub(super) const fn on_max(
     program: &'static str,
     names: Names,
     ours: &'static str,
@@ -45,8 +45,8 @@ const fn lacking(program: &'static str, names: Names, feature: Feature) -> Diffe
     Difference { program, cpus: &["max"], names, ours: "", judge: "", because: Lacking(feature) }
 }
 
-const NO_SP_CHECK: Because = JudgeWrong("QEMU 7.2 has no SP alignment check (SCTLR_EL1.SA and SA0)");
-const PC_ALIGNMENT: Because =
+pub(super) const NO_SP_CHECK: Because = JudgeWrong("QEMU 7.2 has no SP alignment check (SCTLR_EL1.SA and SA0)");
+pub(super) const PC_ALIGNMENT: Because =
     JudgeWrong("a misaligned PC comes before an Instruction Abort (D1.3.5.5); QEMU looks the page up first");
 const IMPLEMENTATION_SPACE: Because = JudgeWrong(
     "HCR_EL2.TIDCP traps EL1's accesses to the spaces reserved for IMPLEMENTATION DEFINED registers and instructions, CRn 11 and 15, \
@@ -65,20 +65,20 @@ const DEBUG_CLAIMS: Because = JudgeWrong(
     "MDCR_EL2.TDA, and TDE with it, covers DBGCLAIMSET_EL1, DBGCLAIMCLR_EL1 and DBGAUTHSTATUS_EL1, and TDOSA covers DBGPRCR_EL1 \
      (MDCR_EL2); QEMU 7.2 has them as constants without access checks",
 );
-const SHAREABILITY: Because = JudgeWrong(
+pub(super) const SHAREABILITY: Because = JudgeWrong(
     "PAR_EL1.SH is 0b10 for Device and for Normal Non-cacheable memory, and 0b01 is reserved (PAR_EL1, field SH); QEMU 7.2 gives \
      the descriptor's SH",
 );
 const BLOCKS: Because = JudgeWrong(
     "a Block descriptor where the granule has none at that level is reserved: a Translation fault (D8.3); QEMU 7.2 takes it",
 );
-const MAINTENANCE: Because = JudgeWrong(
+pub(super) const MAINTENANCE: Because = JudgeWrong(
     "cache maintenance by VA meets Translation, Access flag and Permission faults (the rules for DC and IC by VA); in QEMU 7.2 it does nothing",
 );
-const EXCLUSIVE: Because = Choice(
+pub(super) const EXCLUSIVE: Because = Choice(
     "whether a Store-Exclusive that the monitor fails is checked for memory aborts is IMPLEMENTATION DEFINED (AArch64.ExclusiveMonitorsPass)",
 );
-const DEVICE_ALIGNMENT: Because = JudgeWrong(
+pub(super) const DEVICE_ALIGNMENT: Because = JudgeWrong(
     "unaligned accesses and DC ZVA to Device memory, and to anything with the MMU off, are Alignment faults (B2.8, DC ZVA); \
      QEMU 7.2 has no such check",
 );
@@ -105,7 +105,7 @@ const PAC_RANGE: Because = JudgeWrong(
      the range that it so selects; QEMU looks at the range of bit 55",
 );
 
-const RESERVED: Because = Choice(
+pub(super) const RESERVED: Because = Choice(
     "a RES0 or RES1 bit of a register that can be written is either fixed or holds what was written without effect; ours \
      holds only the bits that the model has, QEMU nearly all",
 );
@@ -140,7 +140,7 @@ const ALIGNMENT_FIRST: Because = JudgeWrong(
 const TAG_RES0: Because = JudgeWrong("QEMU 7.2 keeps what is written to RES0 bits of RGSR_EL1, GCR_EL1 and TFSR*_EL1");
 
 /// The list.
-pub const DIFFERENCES: &[Difference] = &[
+pub const EL1: &[Difference] = &[
     on_all("exceptions", &["sp checks * *"], "esr=9a000000", "", NO_SP_CHECK),
     on_all("exceptions", &["at el* misaligned pc without *"], "esr=8a000000", "esr=8", PC_ALIGNMENT),
     on_all(
