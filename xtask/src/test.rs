@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use crate::boot::{self, Access, Boot, Disk, Echo, Machine, Outcome};
 use crate::boots::expect_demo;
 use crate::guests::{GUESTS_VARIABLE, Guests, Kernel};
+use crate::nested::{Nested, Work};
 use crate::{kernel, kvm, levels, oracle, perf, setup, shell, tags, twice};
 
 /// The kernel that CI boots.
@@ -203,6 +204,10 @@ fn boots(guests: &Guests, tally: &mut Tally) -> Result<()> {
             kvm::check(guests, KERNEL, mode)
         });
     }
+    tally.check(&format!("KVM of {KERNEL} runs a Linux guest"), || {
+        let nested = Nested::new(Work::Check);
+        nested.expect(&nested.boot(guests, "test-nested")?.run(Machine::Vambrace, Echo::Off)?)
+    });
     tally.check(&format!("what KVM of {KERNEL} traps of the GIC on an Apple M1, by --gic"), || {
         kvm::check_trapping(guests, KERNEL)
     });

@@ -6,6 +6,9 @@ use super::{Lab, Report, Row};
 use crate::boot::{self, Boot};
 use crate::nested::{Counts, Nested, Work};
 
+/// How many times as long as on QEMU the inner boot may take.
+const LIMIT: u32 = 8;
+
 pub fn measure(lab: &Lab<'_>) -> Result<Report> {
     let nested = Nested::new(Work::Check);
     let stats = boot::scratch("bench-nested.json")?;
@@ -20,6 +23,7 @@ pub fn measure(lab: &Lab<'_>) -> Result<Report> {
     let [el0, el1, el2] = Counts::read(&stats)?.by_level();
     let millions = |count: u64| super::float(count) / 1e6;
     let notes = vec![
+        format!("limit of the ratio of the inner boot: {LIMIT}"),
         format!("{:<28} {:>12} {:>12} {:>12} {:>12}", "million instructions", "EL0", "EL1", "EL2", "all"),
         format!(
             "{:<28} {:>12.1} {:>12.1} {:>12.1} {:>12.1}",
