@@ -28,25 +28,33 @@ pub fn syscall_entry_work(_frame: &UserFrame) -> bool {
 pub fn syscall_exit_work(frame: &UserFrame, result: i64) {
     frame.set_original_x0(frame.register(0));
     frame.set_register(0, result as u64);
-    let is_restart = [Errno::ERESTARTSYS, Errno::ERESTARTNOINTR, Errno::ERESTARTNOHAND, Errno::ERESTART_RESTARTBLOCK]
-        .iter()
-        .any(|errno| result == -i64::from(errno.0));
-    exit_work(frame);
-    if is_restart {
-        // No handler was called: the call is made again.
+    let restarts = [Errno::ERESTARTSYS, Errno::ERESTARTNOINTR, Errno::ERESTARTNOHAND, Errno::ERESTART_RESTARTBLOCK];
+    // A frame that was replaced (rt_sigreturn, execve) is nobody's call any more, whatever its X0.
+    let is_replaced = CURRENT.get().context.flags() & flags::RESTORE_ALL != 0;
+    let interrupted = restarts.into_iter().find(|errno| !is_replaced && result == -i64::from(errno.0));
+    if interrupted.is_some() {
+        // The call is made again, unless a handler says otherwise.
         frame.set_register(0, frame.original_x0());
         frame.set_pc(frame.pc() - 4);
     }
+    work(frame, interrupted);
 }
 
 /// On the way to EL0 with a flag of [`flags::EXIT`] set.
 pub fn exit_work(frame: &UserFrame) {
+    work(frame, None);
+}
+
+fn work(frame: &UserFrame, interrupted: Option<Errno>) {
     let set = CURRENT.get().context.clear_flags(flags::RESTORE_ALL);
     if set & flags::RESCHEDULE != 0 {
         sched::schedule();
     }
-    if set & flags::SIGNAL != 0 {
-        signal::deliver(frame);
+    // Also what was set meanwhile: a call must be made again by the code that knows which it was.
+    if CURRENT.get().context.flags() & flags::SIGNAL != 0 {
+        signal::deliver(frame, interrupted);
+        // The frame may be another now, all of which is loaded on this way.
+        CURRENT.get().context.clear_flags(flags::RESTORE_ALL);
     }
 }
 
@@ -101,13 +109,13 @@ fn user_abort(esr: u64, far: u64) {
     let address = far & !(0xff << 56);
     if !is_page_fault(esr) {
         return match esr & 0x3f {
-            0x21 => signal::force(SIGBUS, Info::of_fault(1, far)), // BUS_ADRALN
-            0x11 => signal::force(SIGSEGV, Info::of_fault(9, far)), // SEGV_MTESERR
-            _ => signal::force(SIGBUS, Info::of_fault(2, far)),    // BUS_ADRERR
+            0x21 => signal::force(SIGBUS, Info::of_fault(1, far).with_esr(esr)), // BUS_ADRALN
+            0x11 => signal::force(SIGSEGV, Info::of_fault(9, far).with_esr(esr)), // SEGV_MTESERR
+            _ => signal::force(SIGBUS, Info::of_fault(2, far).with_esr(esr)),    // BUS_ADRERR
         };
     }
     if is_kernel(far) {
-        return signal::force(SIGSEGV, Info::of_fault(1, far));
+        return signal::force(SIGSEGV, Info::of_fault(1, far).with_esr(esr));
     }
     let result = {
         let current = CURRENT.get();
@@ -119,9 +127,9 @@ fn user_abort(esr: u64, far: u64) {
     };
     match result {
         Ok(()) => {}
-        Err(FaultError::NotMapped) => signal::force(SIGSEGV, Info::of_fault(1, far)),
-        Err(FaultError::NoAccess) => signal::force(SIGSEGV, Info::of_fault(2, far)),
-        Err(FaultError::BehindEnd) => signal::force(SIGBUS, Info::of_fault(2, far)),
+        Err(FaultError::NotMapped) => signal::force(SIGSEGV, Info::of_fault(1, far).with_esr(esr)),
+        Err(FaultError::NoAccess) => signal::force(SIGSEGV, Info::of_fault(2, far).with_esr(esr)),
+        Err(FaultError::BehindEnd) => signal::force(SIGBUS, Info::of_fault(2, far).with_esr(esr)),
         Err(FaultError::OutOfMemory) => {
             let (name, tid) = (CURRENT.get().name_text(), CURRENT.get().tid);
             hal::log!("out of memory: killing {name}[{tid}]");

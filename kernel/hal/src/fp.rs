@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32};
 use crate::percpu::MAX_CPUS;
 
 /// V0 to V31, FPSR, FPCR.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(16))]
 pub struct FpRegisters {
     /// V0 to V31, low halves first.
@@ -17,6 +17,11 @@ pub struct FpRegisters {
     pub fpsr: u32,
     /// FPCR.
     pub fpcr: u32,
+}
+
+impl FpRegisters {
+    /// What a thread begins with.
+    pub const ZERO: Self = Self { vectors: [[0; 2]; 32], fpsr: 0, fpcr: 0 };
 }
 
 const NOWHERE: u32 = u32::MAX;
@@ -39,11 +44,7 @@ static OWNERS: [AtomicPtr<FpState>; MAX_CPUS] = [const { AtomicPtr::new(core::pt
 
 impl FpState {
     pub(crate) const fn new() -> Self {
-        Self {
-            registers: UnsafeCell::new(FpRegisters { vectors: [[0; 2]; 32], fpsr: 0, fpcr: 0 }),
-            used: AtomicU32::new(0),
-            cpu: AtomicU32::new(NOWHERE),
-        }
+        Self { registers: UnsafeCell::new(FpRegisters::ZERO), used: AtomicU32::new(0), cpu: AtomicU32::new(NOWHERE) }
     }
 }
 
@@ -136,7 +137,7 @@ mod target {
     /// The current thread has none any more (execve).
     pub fn forget(current: &Context) {
         // SAFETY: as above.
-        unsafe { *current.fp.registers.get() = FpRegisters { vectors: [[0; 2]; 32], fpsr: 0, fpcr: 0 } };
+        unsafe { *current.fp.registers.get() = FpRegisters::ZERO };
         current.fp.used.store(0, Ordering::Relaxed);
         current.fp.cpu.store(NOWHERE, Ordering::Relaxed);
         init_cpu();

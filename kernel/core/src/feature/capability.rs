@@ -32,6 +32,7 @@ pub enum Capability {
     TlbiRange,
     Epan,
     Pauth,
+    Bti,
 }
 
 /// One of them.
@@ -61,6 +62,7 @@ pub static CAPABILITIES: &[CapabilityInfo] = &[
         scope: Scope::System,
         fields: &[(ID_AA64ISAR1_EL1, 4, 1), (ID_AA64ISAR1_EL1, 8, 1), (ID_AA64ISAR2_EL1, 12, 1)],
     },
+    CapabilityInfo { capability: Capability::Bti, scope: Scope::System, fields: &[(ID_AA64PFR1_EL1, 0, 1)] },
 ];
 
 impl CapabilityInfo {

@@ -60,6 +60,8 @@ pub struct Space {
     pub arguments: (u64, u64),
     /// See `arguments`.
     pub environment: (u64, u64),
+    /// What a signal handler returns to.
+    pub trampoline: u64,
     /// Most bytes that the stack grows to.
     pub stack_limit: u64,
 }
@@ -73,6 +75,7 @@ impl Space {
             brk: (0, 0),
             arguments: (0, 0),
             environment: (0, 0),
+            trampoline: 0,
             stack_limit: 8 << 20,
         }
     }
@@ -351,6 +354,7 @@ impl Space {
         new.brk = self.brk;
         new.arguments = self.arguments;
         new.environment = self.environment;
+        new.trampoline = self.trampoline;
         new.stack_limit = self.stack_limit;
         for vma in self.areas.values() {
             let is_private = vma.sharing == Sharing::Private;

@@ -99,8 +99,8 @@ pub fn exec(mut request: Request) -> Result<()> {
             0,
         )?;
     }
-    let vdso = crate::signal::map_trampoline(&mm)?;
-    let sp = write_stack(&mm, &request, &program, &loaded, linker.as_ref(), vdso)?;
+    crate::signal::map_trampoline(&mm)?;
+    let sp = write_stack(&mm, &request, &program, &loaded, linker.as_ref())?;
 
     // From here on there is no way back.
     end_other_threads(&current);
@@ -281,13 +281,11 @@ fn write_stack(
     program: &Program,
     loaded: &Loaded,
     linker: Option<&Loaded>,
-    vdso: u64,
 ) -> Result<u64> {
     let credentials = *CURRENT.get().credentials.lock();
     let mut random = [0; 16];
     crate::random::fill(&mut random);
     let auxiliary = [
-        (aux::SYSINFO_EHDR, vdso),
         (aux::HWCAP, crate::feature::hwcap()),
         (aux::PAGESZ, PAGE),
         (aux::CLKTCK, 100),
@@ -310,8 +308,7 @@ fn write_stack(
         environment: &request.environment,
         path: &request.path,
         random,
-        // The vDSO is no ELF file yet, so it is not told.
-        auxiliary: &auxiliary[1..],
+        auxiliary: &auxiliary,
     };
     let image = stack::build(STACK_TOP, &contents);
     mm.write_foreign(image.sp, &image.bytes)?;

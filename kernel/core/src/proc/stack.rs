@@ -24,7 +24,6 @@ pub mod aux {
     pub const RANDOM: u64 = 25;
     pub const HWCAP2: u64 = 26;
     pub const EXECFN: u64 = 31;
-    pub const SYSINFO_EHDR: u64 = 33;
     pub const MINSIGSTKSZ: u64 = 51;
 }
 

@@ -4,10 +4,14 @@ use hal::sync::SpinLock;
 
 use super::{LAST, SigSet};
 use super::{SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH};
+use crate::errno::Errno;
 
 const SIG_DFL: u64 = 0;
 const SIG_IGN: u64 = 1;
 const SA_NOCLDWAIT: u64 = 2;
+const SA_RESTART: u64 = 0x1000_0000;
+const SA_NODEFER: u64 = 0x4000_0000;
+const SA_RESETHAND: u64 = 0x8000_0000;
 
 /// rt_sigaction's structure on arm64.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,6 +33,22 @@ impl Action {
     /// SIG_DFL?
     pub const fn is_default(self) -> bool {
         self.handler == SIG_DFL
+    }
+    /// SA_RESETHAND?
+    pub const fn is_one_shot(self) -> bool {
+        self.flags & SA_RESETHAND != 0
+    }
+    /// SA_NODEFER?
+    pub const fn is_reentrant(self) -> bool {
+        self.flags & SA_NODEFER != 0
+    }
+    /// Is a call that gave `errno` made again after the handler?
+    pub fn restarts(self, errno: Errno) -> bool {
+        match errno {
+            Errno::ERESTARTNOINTR => true,
+            Errno::ERESTARTSYS => self.flags & SA_RESTART != 0,
+            _ => false,
+        }
     }
     /// SIG_IGN?
     pub const fn is_ignore(self) -> bool {

@@ -1,9 +1,11 @@
 //! Signals: who gets them, and what becomes of them.
 //!
 //! A signal that is sent waits in the `Pending` of a thread or a process; the thread flag `SIGNAL` makes a thread look on
-//! its way to EL0 ([`deliver`]). Handlers in EL0 are called by nobody yet: a signal whose action is a handler is dropped.
+//! its way to EL0 ([`deliver`]). A handler runs on a frame on the program's stack (`frame`). Processes do not stop yet:
+//! SIGSTOP and its like do nothing.
 
 mod action;
+mod frame;
 mod pending;
 
 use alloc::sync::Arc;
@@ -13,10 +15,10 @@ use hal::thread::flags;
 use hal::trap::UserFrame;
 
 pub use action::{Action, Default as DefaultAction, Handlers, default_action};
-pub use pending::{Info, Pending};
+pub use frame::{map_trampoline, stack_flags};
+pub use pending::{Cause, Info, Pending};
 
-use crate::errno::Result;
-use crate::mm::Mm;
+use crate::errno::Errno;
 use crate::proc::{ExitStatus, Process, Thread, exit};
 use crate::sched::{self, CURRENT};
 
@@ -51,7 +53,7 @@ pub use numbers::*;
 pub const LAST: u8 = 64;
 
 /// AT_MINSIGSTKSZ: the frame of a handler with the context that exists.
-pub const MIN_STACK: u64 = 4720;
+pub const MIN_STACK: u64 = frame::SIZE;
 
 /// A set of signals: bit n - 1 for signal n.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -80,6 +82,8 @@ pub struct ThreadSignals {
     blocked: AtomicU64,
     /// Signals for this thread alone.
     pending: hal::sync::SpinLock<Pending>,
+    /// The blocked signals to go back to after the next handler, or none.
+    set_aside: hal::sync::SpinLock<Option<SigSet>>,
     /// The thread, not its process, is to end (exec of another thread).
     ends: AtomicBool,
     /// The alternate stack: address, size, SS_* flags (sigaltstack).
@@ -151,8 +155,11 @@ fn notify(thread: &Arc<Thread>) {
 /// Sets the current thread's blocked signals; those that are let through now are looked for.
 pub fn set_blocked(set: SigSet) {
     let current = CURRENT.get();
-    current.signals.blocked.store(set.blockable().0, Ordering::Release);
-    current.context.set_flags(flags::SIGNAL);
+    let blocked = set.blockable();
+    current.signals.blocked.store(blocked.0, Ordering::Release);
+    if pending().0 & !blocked.0 != 0 {
+        current.context.set_flags(flags::SIGNAL);
+    }
 }
 
 /// Signals that wait for the current thread, blocked or not.
@@ -161,8 +168,16 @@ pub fn pending() -> SigSet {
     SigSet(current.signals.pending.lock().set().0 | current.process.pending.lock().set().0)
 }
 
-/// On the way to EL0, with the flag `SIGNAL` set.
-pub fn deliver(frame: &UserFrame) {
+/// Is there a signal for the current thread that is not blocked and not ignored?
+pub fn can_be_taken() -> bool {
+    let current = CURRENT.get();
+    let open = pending().0 & !current.signals.blocked().0;
+    (1..=LAST).any(|signal| SigSet(open).has(signal) && !is_ignored(&current.process, signal))
+}
+
+/// On the way to EL0, with the flag `SIGNAL` set. `interrupted`: the frame is about to make a system call again that gave
+/// this; a handler may want EINTR instead.
+pub fn deliver(frame: &UserFrame, interrupted: Option<Errno>) {
     CURRENT.get().context.clear_flags(flags::SIGNAL);
     let ending = match *CURRENT.get().process.state.lock() {
         crate::proc::ProcessState::Ending(status) => Some(status),
@@ -172,7 +187,8 @@ pub fn deliver(frame: &UserFrame) {
     if ends || ending.is_some() {
         exit::exit_thread(ending.unwrap_or(ExitStatus::Code(0)));
     }
-    while let Some((signal, _info)) = next() {
+    let mut interrupted = interrupted;
+    while let Some((signal, info)) = next() {
         let action = CURRENT.get().process.handlers.lock().get(signal);
         if action.is_ignore() {
             continue;
@@ -180,12 +196,59 @@ pub fn deliver(frame: &UserFrame) {
         if action.is_default() {
             match default_action(signal) {
                 // Nobody can continue what is stopped yet: so nothing stops.
-                DefaultAction::Ignore | DefaultAction::Continue | DefaultAction::Stop => {}
+                DefaultAction::Ignore | DefaultAction::Continue | DefaultAction::Stop => continue,
                 DefaultAction::Terminate => die(signal, frame),
             }
         }
-        // A handler of EL0: not called yet, see above.
+        if let Some(errno) = interrupted.take() {
+            if !action.restarts(errno) {
+                frame.set_register(0, (-i64::from(Errno::EINTR.0)) as u64);
+                frame.set_pc(frame.pc() + 4);
+            }
+        }
+        handle(frame, signal, &info, &action);
     }
+    // Nobody's handler takes the mask back that a call such as rt_sigsuspend set aside.
+    if let Some(mask) = CURRENT.get().signals.set_aside.lock().take() {
+        set_blocked(mask);
+    }
+}
+
+/// Makes the handler the next thing that runs.
+fn handle(frame: &UserFrame, signal: u8, info: &Info, action: &Action) {
+    let blocked = CURRENT.get().signals.blocked();
+    let aside = CURRENT.get().signals.set_aside.lock().take();
+    if frame::push(frame, signal, info, action, aside.unwrap_or(blocked)).is_err() {
+        // Without a stack there is no handler, not even for this.
+        let handlers = Arc::clone(&CURRENT.get().process.handlers.lock());
+        handlers.set(SIGSEGV, Action::DEFAULT);
+        die(SIGSEGV, frame);
+    }
+    if action.is_one_shot() {
+        let handlers = Arc::clone(&CURRENT.get().process.handlers.lock());
+        handlers.set(signal, Action::DEFAULT);
+    }
+    let own = if action.is_reentrant() { 0 } else { SigSet::of(signal).0 };
+    let mask = SigSet(blocked.0 | action.mask.0 | own);
+    CURRENT.get().signals.blocked.store(mask.blockable().0, Ordering::Release);
+}
+
+/// rt_sigreturn(2): back to where the handler was called.
+pub fn return_from_handler() -> u64 {
+    let current = CURRENT.get();
+    let frame = current.context.frame();
+    match frame::pop(frame) {
+        Ok(mask) => set_blocked(mask),
+        Err(_) => force(SIGSEGV, Info::of_kernel()),
+    }
+    frame.register(0)
+}
+
+/// Blocks `mask` until a handler was called, and gives EINTR then: rt_sigsuspend, and the masks of ppoll and its like.
+pub fn set_aside_and_block(mask: SigSet) {
+    let before = CURRENT.get().signals.blocked();
+    *CURRENT.get().signals.set_aside.lock() = Some(before);
+    set_blocked(mask);
 }
 
 fn die(signal: u8, frame: &UserFrame) -> ! {
@@ -206,9 +269,4 @@ fn next() -> Option<(u8, Info)> {
     let blocked = current.signals.blocked();
     let own = current.signals.pending.lock().take(blocked);
     own.or_else(|| current.process.pending.lock().take(blocked))
-}
-
-/// Maps the code that a handler returns to (Linux has it in the vDSO); its address. 0: there is none yet.
-pub fn map_trampoline(_mm: &Arc<Mm>) -> Result<u64> {
-    Ok(0)
 }

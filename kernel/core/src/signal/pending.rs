@@ -14,16 +14,24 @@ const REALTIME: u8 = 32;
 pub struct Info {
     /// si_code
     pub code: i32,
-    /// si_errno
-    pub errno: i32,
-    /// si_pid, or the timer's number
-    pub pid: i32,
-    /// si_uid, or the timer's overrun
-    pub uid: u32,
-    /// si_status
-    pub status: i32,
-    /// si_addr or si_value
-    pub value: u64,
+    /// What brought it about.
+    pub cause: Cause,
+    /// ESR of a fault; 0: none.
+    pub esr: u64,
+}
+
+/// The parts of siginfo_t that depend on the cause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Cause {
+    /// The kernel.
+    #[default]
+    Kernel,
+    /// A process: number, user, value (sigqueue).
+    Process(i32, u32, u64),
+    /// A child's change: number, user, status.
+    Child(i32, u32, i32),
+    /// An instruction: the address.
+    Fault(u64),
 }
 
 impl Info {
@@ -31,7 +39,7 @@ impl Info {
     pub fn of_user() -> Self {
         let current = CURRENT.get();
         let uid = current.credentials.lock().uid[0];
-        Self { pid: current.process.pid, uid, ..Self::default() }
+        Self { cause: Cause::Process(current.process.pid, uid, 0), ..Self::default() }
     }
     /// SI_TKILL
     pub fn of_tkill() -> Self {
@@ -43,7 +51,12 @@ impl Info {
     }
     /// Of a fault at `address`, with a code such as SEGV_MAPERR.
     pub fn of_fault(code: i32, address: u64) -> Self {
-        Self { code, value: address, ..Self::default() }
+        Self { code, cause: Cause::Fault(address), esr: 0 }
+    }
+    /// The same, with the syndrome.
+    #[must_use]
+    pub fn with_esr(self, esr: u64) -> Self {
+        Self { esr, ..self }
     }
     /// CLD_*: of a child that ended.
     pub fn of_child(child: &Process) -> Self {
@@ -52,7 +65,38 @@ impl Info {
             ProcessState::Zombie(ExitStatus::Signal(signal)) => (2, i32::from(signal)),
             _ => (0, 0),
         };
-        Self { code, pid: child.pid, status, ..Self::default() }
+        Self { code, cause: Cause::Child(child.pid, 0, status), esr: 0 }
+    }
+
+    /// The address of a fault; 0: it is none.
+    pub fn fault_address(&self) -> u64 {
+        match self.cause {
+            Cause::Fault(address) => address,
+            _ => 0,
+        }
+    }
+
+    /// siginfo_t for `signal`.
+    pub fn to_bytes(&self, signal: u8) -> [u8; 128] {
+        let mut bytes = [0; 128];
+        let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
+        put(0, &i32::from(signal).to_le_bytes());
+        put(8, &self.code.to_le_bytes());
+        match self.cause {
+            Cause::Kernel => {}
+            Cause::Process(pid, uid, value) => {
+                put(16, &pid.to_le_bytes());
+                put(20, &uid.to_le_bytes());
+                put(24, &value.to_le_bytes());
+            }
+            Cause::Child(pid, uid, status) => {
+                put(16, &pid.to_le_bytes());
+                put(20, &uid.to_le_bytes());
+                put(24, &status.to_le_bytes());
+            }
+            Cause::Fault(address) => put(16, &address.to_le_bytes()),
+        }
+        bytes
     }
 }
 
@@ -102,7 +146,7 @@ mod tests {
     fn ordinary_signals_merge_and_real_time_ones_queue() {
         let mut pending = Pending::default();
         for signal in [15, 40, 15, 40, 2] {
-            pending.add(signal, Info { pid: i32::from(signal), ..Info::default() });
+            pending.add(signal, Info::default());
         }
         assert_eq!(pending.take(SigSet::of(2)).unwrap().0, 15);
         assert_eq!(pending.take(SigSet::default()).unwrap().0, 2);

@@ -138,28 +138,36 @@ pub fn rt_sigpending(set: u64, size: usize) -> Result<()> {
 
 pub fn rt_sigsuspend(mask: u64, size: usize) -> Result<()> {
     let mask = set_at(mask, size)?;
-    let before = CURRENT.get().signals.blocked();
-    signal::set_blocked(mask);
-    // What is pending already is looked at on the way out, if it is not ignored.
-    let _ = crate::sched::wait::WaitQueue::new().wait(|| (signal::pending().0 & !mask.0 != 0).then_some(()));
-    signal::set_blocked(before);
-    Err(Errno::EINTR)
+    signal::set_aside_and_block(mask);
+    // Nothing is ever ready: only a signal ends this.
+    let _ = crate::sched::wait::WaitQueue::new().wait(|| signal::can_be_taken().then_some(()));
+    Err(Errno::ERESTARTNOHAND)
+}
+
+pub fn rt_sigreturn() -> Result<u64> {
+    Ok(signal::return_from_handler())
 }
 
 pub fn sigaltstack(new: u64, old: u64) -> Result<()> {
+    const ONSTACK: u32 = 1;
     const DISABLE: u32 = 2;
     let current = CURRENT.get();
     let before = *current.signals.stack.lock();
+    let sp = hal::thread::user_sp();
     if new != 0 {
+        if signal::stack_flags(before, sp) == ONSTACK {
+            return Err(Errno::EPERM);
+        }
         let (address, flags, size) =
             (user::number(new)?, user::number(new.wrapping_add(8))? as u32, user::number(new.wrapping_add(16))?);
-        if flags & DISABLE == 0 && size < 2048 {
+        if flags & DISABLE == 0 && size < signal::MIN_STACK {
             return Err(Errno::ENOMEM);
         }
-        *current.signals.stack.lock() = (address, size, flags);
+        let stack = if flags & DISABLE == 0 { (address, size, 0) } else { (0, 0, DISABLE) };
+        *current.signals.stack.lock() = stack;
     }
     if old != 0 {
-        let flags = if before.1 == 0 { DISABLE } else { before.2 };
+        let flags = signal::stack_flags(before, sp);
         user::put_numbers(old, [before.0, u64::from(flags), before.1])?;
     }
     Ok(())

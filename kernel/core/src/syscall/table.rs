@@ -87,6 +87,7 @@ pub const TABLE: [Syscall; SYSCALLS] = table! {
     134 => signal::rt_sigaction(number, new, old, size);
     135 => signal::rt_sigprocmask(how, new, old, size);
     136 => signal::rt_sigpending(set, size);
+    139 => signal::rt_sigreturn();
     142 => misc::reboot(magic, magic2, command);
     144 => process::setgid(gid);
     146 => process::setuid(uid);

@@ -281,6 +281,8 @@ fn process_stat(process: &Process, out: &mut String) {
     let hundredths = |ticks: u64| sched::nanoseconds_of(ticks) / 10_000_000;
     let (pages, resident) = sizes(process);
     let session = process.session.load(Relaxed);
+    // Before the statement, which would hold the lock to its end.
+    let threads = process.threads.lock().len();
     let _ = writeln!(
         out,
         "{} ({}) {} {} {} {} 0 -1 0 0 0 0 0 {} 0 {} 0 20 0 {} 0 {} {} {} 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 {} 0 0 0 0 0 0 0 0 0 0 0 0 0",
@@ -292,7 +294,7 @@ fn process_stat(process: &Process, out: &mut String) {
         session,
         hundredths(ticks(process)),
         hundredths(process.children_ticks.load(Relaxed)),
-        process.threads.lock().len(),
+        threads,
         hundredths(process.started),
         pages * PAGE,
         resident,

@@ -4,6 +4,7 @@ use core::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
 use arch::Pa;
 
+use super::cache::{self, BATCH};
 use super::{PAGE_SHIFT, PAGE_SIZE};
 use crate::sync::{Once, SpinLock};
 
@@ -95,7 +96,7 @@ pub(crate) fn add_free(start: Pa, end: Pa) {
     }
 }
 
-/// Frames that are free now.
+/// Frames that are free now, those that CPUs keep for themselves aside.
 pub fn free_count() -> usize {
     FREE.load(Ordering::Relaxed)
 }
@@ -129,6 +130,69 @@ impl Frames {
     fn info(&self, pa: Pa) -> Option<&'static Info> {
         let number = pa.0.wrapping_sub(self.base.0) >> PAGE_SHIFT;
         self.infos.get(usize::try_from(number).ok()?)
+    }
+
+    fn take(&self, order: u8) -> Option<u32> {
+        let number = self.take_block(&mut self.free.lock(), order)?;
+        FREE.fetch_sub(1 << order, Ordering::Relaxed);
+        Some(number)
+    }
+
+    /// A frame of this CPU's own, after a batch was taken if it has none.
+    #[inline]
+    fn take_one(&self) -> Option<u32> {
+        match cache::with(cache::Cache::pop) {
+            Some(number) => Some(number),
+            None => self.take_batch(),
+        }
+    }
+
+    #[cold]
+    fn take_batch(&self) -> Option<u32> {
+        let mut batch = [0; BATCH];
+        let mut len = 0;
+        {
+            let mut lists = self.free.lock();
+            while len < BATCH {
+                let Some(number) = self.take_block(&mut lists, 0) else { break };
+                batch[len] = number;
+                len += 1;
+            }
+        }
+        FREE.fetch_sub(len, Ordering::Relaxed);
+        let (first, rest) = batch[..len].split_first()?;
+        cache::with(|cache| {
+            // There is room: the cache was empty.
+            for number in rest {
+                cache.push(*number);
+            }
+        });
+        Some(*first)
+    }
+
+    #[inline]
+    fn put_one(&self, number: u32) {
+        self.infos[number as usize].kind.store(FrameKind::Reserved as u8, Ordering::Relaxed);
+        if !cache::with(|cache| cache.push(number)) {
+            self.put_batch(number);
+        }
+    }
+
+    #[cold]
+    fn put_batch(&self, number: u32) {
+        let mut batch = [number; BATCH];
+        cache::with(|cache| {
+            // It was full, so there are as many.
+            for place in &mut batch[1..] {
+                *place = cache.pop().unwrap_or(number);
+            }
+        });
+        let mut lists = self.free.lock();
+        for number in batch {
+            self.put_block(&mut lists, number, 0);
+        }
+        drop(lists);
+        FREE.fetch_add(BATCH, Ordering::Relaxed);
     }
 
     fn put_block(&self, lists: &mut FreeLists, mut number: u32, mut order: u8) {
@@ -208,8 +272,7 @@ impl Frame {
             return None;
         }
         let frames = frames();
-        let number = frames.take_block(&mut frames.free.lock(), order)?;
-        FREE.fetch_sub(count, Ordering::Relaxed);
+        let number = if order == 0 { frames.take_one()? } else { frames.take(order)? };
         let info = &frames.infos[number as usize];
         info.kind.store(kind as u8, Ordering::Relaxed);
         info.order.store(order, Ordering::Relaxed);
@@ -312,9 +375,13 @@ impl Drop for Frame {
         if info.references.fetch_sub(1, Ordering::Release) == 1 {
             core::sync::atomic::fence(Ordering::Acquire);
             let frames = frames();
-            let order = info.order.load(Ordering::Relaxed);
-            frames.put_block(&mut frames.free.lock(), frames.number(self.pa), order);
-            FREE.fetch_add(1 << order, Ordering::Relaxed);
+            let (number, order) = (frames.number(self.pa), info.order.load(Ordering::Relaxed));
+            if order == 0 {
+                frames.put_one(number);
+            } else {
+                frames.put_block(&mut frames.free.lock(), number, order);
+                FREE.fetch_add(1 << order, Ordering::Relaxed);
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Physical memory: frames, their contents, the kernel's heap, translation tables and the TLB.
 
+mod cache;
 mod contents;
 use contents::clear_page;
 pub mod frames;

@@ -5,7 +5,7 @@ use core::fmt;
 use core::ops::{Deref, DerefMut};
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use crate::cpu;
+use crate::{cpu, timer};
 
 /// A value that one CPU at a time may touch.
 pub struct SpinLock<T: ?Sized> {
@@ -35,13 +35,27 @@ impl<T> SpinLock<T> {
 impl<T: ?Sized> SpinLock<T> {
     /// Waits for its turn.
     #[inline]
+    #[track_caller]
     pub fn lock(&self) -> SpinGuard<'_, T> {
         let ticket = self.next.fetch_add(1, Ordering::Relaxed);
+        if self.serving.load(Ordering::Acquire) != ticket {
+            self.wait(ticket);
+        }
+        SpinGuard { lock: self, not_send: core::marker::PhantomData }
+    }
+
+    #[cold]
+    #[track_caller]
+    fn wait(&self, ticket: u32) {
+        /// Seconds after which the holder will never let go: most likely it is the caller itself.
+        const PATIENCE: u64 = 5;
+        let limit = timer::now() + PATIENCE * timer::frequency();
         loop {
             let serving = self.serving.load(Ordering::Acquire);
             if serving == ticket {
-                return SpinGuard { lock: self, not_send: core::marker::PhantomData };
+                return;
             }
+            assert!(timer::now() < limit, "a spin lock is not released");
             cpu::wait_while(&self.serving, serving);
         }
     }
