@@ -76,8 +76,11 @@ impl Toolchain {
     }
 }
 
+/// The sysroot of the compiler that belongs to the cargo that runs this, wherever PATH leads.
 fn sysroot() -> Result<PathBuf> {
-    let text = shell::capture(Command::new("rustc").args(["--print", "sysroot"]))?;
+    let beside = std::env::var_os("CARGO").map(|cargo| PathBuf::from(cargo).with_file_name("rustc"));
+    let rustc = beside.filter(|rustc| rustc.is_file()).unwrap_or_else(|| "rustc".into());
+    let text = shell::capture(Command::new(rustc).args(["--print", "sysroot"]))?;
     Ok(PathBuf::from(text.trim()))
 }
 
