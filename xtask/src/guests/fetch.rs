@@ -86,8 +86,8 @@ impl Fetcher {
         }
         for package in packages {
             eprintln!("guests: fetching {} {}", package.name, package.version);
-            repository.unpack(package, &tree)?;
         }
+        repository.unpack(packages, &tree)?;
         Ok(tree)
     }
 }
@@ -107,22 +107,36 @@ fn is_version_greater(left: &str, right: &str) -> Result<bool> {
     Ok(status.success())
 }
 
+impl Found {
+    /// The packages that this one depends on, directly or not, as far as `is_wanted` takes their names, sorted; `depends`
+    /// gives the dependencies that count.
+    pub fn closure(
+        &self,
+        depends: impl Fn(&Package) -> &[String],
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Vec<Package>> {
+        let mut done: Vec<Package> = Vec::new();
+        let mut open = depends(&self.package).to_vec();
+        loop {
+            open.retain(|name| is_wanted(name) && !done.iter().any(|package| package.name == *name));
+            open.sort();
+            open.dedup();
+            if open.is_empty() {
+                break;
+            }
+            let round = self.repository.find_all(&open)?;
+            open = round.iter().flat_map(&depends).cloned().collect();
+            done.extend(round);
+        }
+        done.sort_by(|left, right| left.name.cmp(&right.name));
+        Ok(done)
+    }
+}
+
 /// The packages of `linux-...` that `linux-image-arm64` pins to its version, itself left out: the
 /// kernel's files are in one package up to 6.12, and spread over several from 7 on.
 pub fn exact_closure(found: &Found) -> Result<Vec<Package>> {
-    let mut done: Vec<Package> = Vec::new();
-    let mut open = found.package.exact_depends.clone();
-    while let Some(name) = open.pop() {
-        if !name.starts_with("linux-") || done.iter().any(|package| package.name == name) {
-            continue;
-        }
-        let package =
-            found.repository.find(&name)?.with_context(|| format!("{} has no {name}", found.repository.suite()))?;
-        open.extend(package.exact_depends.iter().cloned());
-        done.push(package);
-    }
-    done.sort_by(|left, right| left.name.cmp(&right.name));
-    Ok(done)
+    found.closure(|package| &package.exact_depends, |name| name.starts_with("linux-"))
 }
 
 /// Names and versions, for the record of what was fetched.
@@ -133,19 +147,22 @@ pub fn names(packages: &[Package]) -> String {
 
 /// All regular files, sorted.
 pub fn files_below(dir: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
+    let mut files = entries_below(dir)?;
+    files.retain(|path| !path.is_symlink() && path.is_file());
+    files.sort();
+    Ok(files)
+}
+
+/// All that is no directory, in any order: files, links and whatever else.
+pub fn entries_below(dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut entries = Vec::new();
     let mut open = vec![dir.to_path_buf()];
     while let Some(dir) = open.pop() {
         for entry in fs::read_dir(&dir)? {
             let entry = entry?;
-            let kind = entry.file_type()?;
-            if kind.is_dir() {
-                open.push(entry.path());
-            } else if kind.is_file() {
-                files.push(entry.path());
-            }
+            let list = if entry.file_type()?.is_dir() { &mut open } else { &mut entries };
+            list.push(entry.path());
         }
     }
-    files.sort();
-    Ok(files)
+    Ok(entries)
 }

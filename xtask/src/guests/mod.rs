@@ -1,7 +1,7 @@
 //! `cargo xtask guests`: real kernels and busybox from Debian, and initramfs images from them.
 //!
 //! Everything lands below `.vambrace/` (never committed): `guests/KERNEL/{Image,version,config,
-//! modules/*.ko,initrd.gz}`, `guests/busybox`, `guests/programs/NAME/{bin,lib}`, and the package client's private state in `apt/`.
+//! modules/*.ko,initrd.gz}`, `guests/built/KERNEL` likewise, `guests/busybox`, `guests/programs/NAME/{bin,lib}`, and the package client's private state in `apt/`.
 
 mod elf;
 mod fetch;
@@ -189,8 +189,12 @@ impl Guests {
         &self.dir
     }
 
+    /// What is built here lies apart from Debian's own kernels, which are judged as such.
     fn kernel_dir(&self, kernel: Kernel) -> PathBuf {
-        self.dir.join(kernel.name())
+        match kernel {
+            Kernel::PseudoNmi => self.dir.join("built").join(kernel.name()),
+            _ => self.dir.join(kernel.name()),
+        }
     }
 
     fn ensure_busybox(&self, fetcher: &Fetcher) -> Result<()> {

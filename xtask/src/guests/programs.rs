@@ -93,37 +93,17 @@ impl Guests {
 /// The package and the packages of libraries that it and they depend on.
 fn libraries_of(found: &Found) -> Result<Vec<Package>> {
     let is_library = |name: &str| name.starts_with("lib") || name.starts_with("zlib");
-    let mut done = vec![found.package.clone()];
-    let mut open = found.package.depends.clone();
-    while let Some(name) = open.pop() {
-        if !is_library(&name) || done.iter().any(|package| package.name == name) {
-            continue;
-        }
-        let package =
-            found.repository.find(&name)?.with_context(|| format!("{} has no {name}", found.repository.suite()))?;
-        open.extend(package.depends.iter().cloned());
-        done.push(package);
-    }
-    done.sort_by(|left, right| left.name.cmp(&right.name));
-    Ok(done)
+    let mut packages = found.closure(|package| &package.depends, is_library)?;
+    packages.push(found.package.clone());
+    packages.sort_by(|left, right| left.name.cmp(&right.name));
+    Ok(packages)
 }
 
 /// Files with `.so` in their names, by name, links among them.
 fn shared_objects(tree: &std::path::Path) -> Result<BTreeMap<String, PathBuf>> {
-    let mut found = BTreeMap::new();
-    let mut open = vec![tree.to_path_buf()];
-    while let Some(dir) = open.pop() {
-        for entry in fs::read_dir(&dir)? {
-            let entry = entry?;
-            let path = entry.path();
-            if entry.file_type()?.is_dir() {
-                open.push(path);
-            } else if name_of(&path).contains(".so") {
-                found.insert(name_of(&path).to_owned(), path);
-            }
-        }
-    }
-    Ok(found)
+    let entries = fetch::entries_below(tree)?;
+    let shared = entries.into_iter().filter(|path| name_of(path).contains(".so"));
+    Ok(shared.map(|path| (name_of(&path).to_owned(), path)).collect())
 }
 
 /// What `program` needs, directly or not, and the loader: names and files.
