@@ -16,6 +16,9 @@ pub use runs::Run;
 /// The Linux that runs the same scripts, as judge.
 const JUDGE: Kernel = Kernel::V6_1;
 
+/// The one that knows as many features of CPUs as our kernel.
+const CPU_JUDGE: Kernel = Kernel::V6_12;
+
 /// Arguments of `cargo xtask kernel`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -90,7 +93,7 @@ pub fn check() -> Result<()> {
 /// Everything that a run needs.
 pub fn prepare() -> Result<runs::Lab> {
     setup::ensure(&[setup::Part::Guests, setup::Part::Cross, setup::Part::QemuSystem])?;
-    let guests = Guests::prepare(&[JUDGE])?;
+    let guests = Guests::prepare(&[JUDGE, CPU_JUDGE])?;
     boot::build_vambrace()?;
     Ok(runs::Lab::new(guests, build()?))
 }

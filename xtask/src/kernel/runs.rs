@@ -12,7 +12,7 @@ use crate::boot::{self, Boot, Echo, Level, Machine, Outcome};
 use crate::guests::{File, Guests, kernel_initramfs};
 use crate::shell;
 
-use super::JUDGE;
+use super::{CPU_JUDGE, JUDGE};
 
 /// What init is.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +23,9 @@ enum Init {
     Program(&'static str, i32),
     /// A script for busybox's shell; what it prints between the lines `run: begin` and `run: end` is compared with Linux.
     Script(&'static str),
+    /// A program of `guest/el0` that prints between `NAME: begin` and `NAME: end`: the same as under Linux 6.12 on each of
+    /// these presets, on Vambrace alone, since QEMU's CPUs of the same names have other features.
+    SameAsLinux(&'static str, &'static [&'static str]),
 }
 
 /// Something to run.
@@ -41,6 +44,13 @@ pub struct Run {
 pub const ALL: &[Run] = &[
     Run { name: "boot", init: Init::None, cpus: &[1, 4], millions: 100 },
     Run { name: "el0", init: Init::Program("hello", 7), cpus: &[1, 4], millions: 100 },
+    Run { name: "profile", init: Init::Program("profile", 7), cpus: &[1, 4], millions: 200 },
+    Run {
+        name: "idspace",
+        init: Init::SameAsLinux("idspace", &["max", "cortex-a57", "neoverse-n2", "apple-m1"]),
+        cpus: &[1],
+        millions: 200,
+    },
     Run {
         name: "busybox-script",
         init: Init::Script(include_str!("../../initramfs/kernel/busybox-script.sh")),
@@ -90,6 +100,12 @@ impl Lab {
     pub fn run(&self, run: &Run, cpus: Option<u32>, echo: Echo) -> Result<String> {
         let mut facts = Vec::new();
         let initrd = self.initrd(run)?;
+        if let (Init::SameAsLinux(name, presets), Some(initrd)) = (run.init, &initrd) {
+            for preset in presets {
+                facts.push(self.same_as_linux(run, name, preset, initrd, echo)?);
+            }
+            return Ok(format!("{}: {}", run.name, facts.join(", ")));
+        }
         let mut said: Option<Vec<String>> = None;
         let own = cpus.map(|cpus| [cpus]);
         let counts = own.as_ref().map_or(run.cpus, |cpus| &cpus[..]);
@@ -143,7 +159,7 @@ impl Lab {
         let file = |path: &str, contents: Vec<u8>| File { path: path.to_owned(), permissions: 0o755, contents };
         let archive = match run.init {
             Init::None => return Ok(None),
-            Init::Program(name, _) => {
+            Init::Program(name, _) | Init::SameAsLinux(name, _) => {
                 let program = boot::scratch(&format!("kernel-{name}"))?;
                 let source = shell::workspace_root().join("guest/el0").join(name).with_extension("c");
                 let mut gcc = Command::new("aarch64-linux-gnu-gcc");
@@ -164,6 +180,37 @@ impl Lab {
         Ok(Some(path))
     }
 
+    /// One preset: our kernel and Linux, at EL1 and EL2. The lines are the same but for AT_HWCAP's bit 2, EVTSTRM: our
+    /// kernel has no event stream.
+    fn same_as_linux(&self, run: &Run, name: &str, preset: &'static str, initrd: &Path, echo: Echo) -> Result<String> {
+        let lines = |outcome: &Outcome| -> Result<Vec<String>> {
+            let begin = format!("{name}: begin");
+            outcome.expect_line(&begin)?;
+            let end = format!("{name}: end");
+            outcome.expect_line(&end)?;
+            Ok(outcome.lines_behind(&begin).take_while(|line| *line != end).map(without_event_stream).collect())
+        };
+        for place in PLACES.iter().filter(|place| place.machine == Machine::Vambrace) {
+            let mut linux = Boot::new(&self.guests, CPU_JUDGE, "quiet loglevel=0 panic=-1").with_initrd(initrd);
+            linux.cpu = Some(preset);
+            linux.level = place.level;
+            linux.max_insns = Some(6_000_000_000);
+            let expected = lines(&linux.run(Machine::Vambrace, echo)?)?;
+            ensure!(expected.len() > 64, "{name} said little under Linux:\n{}", expected.join("\n"));
+            let mut boot = self.boot(run, *place, 1, Some(initrd));
+            boot.cpu = Some(preset);
+            let ours = lines(&boot.run(place.machine, echo)?)?;
+            ensure!(
+                ours == expected,
+                "{preset}, {}: Linux says\n{}\n-- ours\n{}",
+                place.name,
+                expected.join("\n"),
+                ours.join("\n")
+            );
+        }
+        Ok(format!("{preset} as Linux {CPU_JUDGE}"))
+    }
+
     /// The script under Linux: init's end is a panic there, and a reset.
     fn linux(&self, initrd: &Path, echo: Echo) -> Result<Vec<String>> {
         let boot = Boot::new(&self.guests, JUDGE, "quiet loglevel=0").with_initrd(initrd);
@@ -171,6 +218,12 @@ impl Lab {
         outcome.expect_status(3)?;
         between(&outcome)
     }
+}
+
+/// A line with bit 2 of AT_HWCAP cleared.
+fn without_event_stream(line: &str) -> String {
+    let word = line.strip_prefix("AT_HWCAP: ").and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    word.map_or_else(|| line.to_owned(), |word| format!("AT_HWCAP: {:016x}", word & !(1 << 2)))
 }
 
 fn between(outcome: &Outcome) -> Result<Vec<String>> {
@@ -195,7 +248,7 @@ fn judge(run: &Run, cpus: u32, outcome: &Outcome) -> Result<Vec<String>> {
             ensure!(!lines.is_empty(), "the program said nothing\n{}", outcome.report());
             Ok(lines)
         }
-        Init::Script(_) => {
+        Init::Script(_) | Init::SameAsLinux(..) => {
             outcome.expect_line("vambrace-kernel: init exited with status 0")?;
             outcome.expect_status(0)?;
             between(outcome)
