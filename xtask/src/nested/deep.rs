@@ -6,12 +6,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use super::{Nested, OUTER, PLAIN, Work, commands};
+use super::{Counts, Nested, OUTER, PLAIN, Work, commands};
 use crate::boot::{self, Boot, Echo, Level, Machine};
 use crate::guests::{File, Guests, Kernel, VMM_WITH_EL2};
-
-/// What EL2 has beside FEAT_VHE.
-const FEATURES: &[&str] = &["nv", "nv2", "fgt", "hcx", "evt", "evt_ttlbxs", "ecv_poff", "vmid16", "xnx", "s2fwb"];
 
 /// Arguments of `cargo xtask nested deep`.
 #[derive(Debug, clap::Args)]
@@ -34,7 +31,8 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let inner = Nested { kernel: Kernel::Newest, inner_kernel: args.inner_kernel, ..Nested::new(Work::Check) };
     let guests = commands::prepare(&inner)?;
-    let outcome = boot(&guests, &inner, args)?.run(Machine::Vambrace, Echo::On)?;
+    let boot = boot(&guests, &inner, args)?;
+    let outcome = boot.run(Machine::Vambrace, Echo::On)?;
     outcome.expect_status(0)?;
     for log in ["VHE+NV2 mode initialized successfully", "VHE mode initialized successfully"] {
         ensure!(outcome.line_with(log).is_some(), "no log says \"{log}\"\n{}", outcome.report());
@@ -42,6 +40,16 @@ pub fn run(args: &Args) -> Result<()> {
     outcome.expect_line("vambrace-batch: inner: status 0")?;
     let downs = outcome.lines_with("reboot: Power down").count();
     ensure!(downs == 3, "{downs} of 3 kernels powered down\n{}", outcome.report());
+    if let Some(stats) = &boot.stats {
+        let counts = Counts::read(stats)?;
+        let [el0, el1, el2] = counts.by_level();
+        println!("{:.0} s; instructions: EL0 {el0}, EL1 {el1}, EL2 {el2}", outcome.seconds);
+        let mut traps = counts.traps();
+        traps.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        for (name, count) in traps.iter().take(12) {
+            println!("  {name:<18} {count:>10}");
+        }
+    }
     Ok(())
 }
 
@@ -66,7 +74,7 @@ fn boot(guests: &Guests, inner: &Nested, args: &Args) -> Result<Boot> {
     boot.cpu = Some("max");
     boot.level = Level::El2;
     boot.memory = 3072;
-    boot.words = FEATURES.iter().flat_map(|name| ["--feature".to_owned(), format!("{name}=on")]).collect();
+    boot.stats = Some(boot::scratch("nested-deep.json")?);
     boot.limit = Duration::from_secs(args.seconds);
     Ok(boot)
 }
