@@ -9,5 +9,5 @@ qemu-system-aarch64 -accel kvm -M "$machine" -cpu host -smp "$cpus" -m "$memory"
 status=$?
 read -r end rest </proc/uptime
 echo "outer: uptime $begin $end"
-echo "outer: disk begins: $(head -n 1 /nested/disk)"
+echo "outer: disk begins: $(head -n 1 /nested/disk | cut -d " " -f 1-2)"
 exit $status
