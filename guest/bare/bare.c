@@ -3,7 +3,7 @@
 
 volatile struct caught caught;
 struct features cpu;
-struct upper upper;
+struct upper upper = {.tables = {.fresh = heap}};
 __attribute__((section(".user"), aligned(65536))) u8 user_data[65536];
 __attribute__((aligned(65536))) u8 kernel_data[65536];
 
@@ -186,44 +186,49 @@ u64 heap(u64 bytes, u64 align) {
 	return at;
 }
 
-u32 upper_shift(int level) { return upper.page_bits + (upper.page_bits - 3) * (u32)(3 - level); }
-u64 upper_base(void) { return -(1ul << (64 - upper.tsz)); }
+u32 shift_in(const struct tables *tables, int level) {
+	return tables->page_bits + (tables->page_bits - 3) * (u32)(3 - level);
+}
+
+u64 *slot_in(const struct tables *tables, u64 address, int level) {
+	u64 table = tables->root;
+	u64 bytes = 1ul << tables->page_bits;
+	for (int at = tables->start;; at++) {
+		u32 shift = shift_in(tables, at);
+		u32 width = at == tables->start ? 64 - tables->tsz - shift : tables->page_bits - 3;
+		u64 *slot = (u64 *)table + (address >> shift & ((1ul << width) - 1));
+		if (at == level)
+			return slot;
+		if ((*slot & 3) != TABLE)
+			*slot = tables->fresh(bytes, bytes) | TABLE;
+		table = *slot & (((1ul << 48) - 1) & ~(bytes - 1));
+	}
+}
+
+u32 upper_shift(int level) { return shift_in(&upper.tables, level); }
+u64 upper_base(void) { return -(1ul << (64 - upper.tables.tsz)); }
 
 void upper_new(u32 page_bits, u32 tsz, u64 more) {
 	static const u64 tg1[17] = {[12] = 2, [14] = 1, [16] = 3};
 	heap_next = HEAP;
-	upper.page_bits = page_bits;
-	upper.tsz = tsz;
+	upper.tables.page_bits = page_bits;
+	upper.tables.tsz = tsz;
 	upper.tcr = more;
 	u32 bits = 64 - tsz;
-	upper.start = 3 - (int)((bits - 1 - page_bits) / (page_bits - 3));
-	u64 bytes = 8ul << (bits - upper_shift(upper.start));
-	upper.root = heap(bytes < 64 ? 64 : bytes, bytes < 4096 ? 4096 : bytes);
+	upper.tables.start = 3 - (int)((bits - 1 - page_bits) / (page_bits - 3));
+	u64 bytes = 8ul << (bits - upper_shift(upper.tables.start));
+	upper.tables.root = heap(bytes < 64 ? 64 : bytes, bytes < 4096 ? 4096 : bytes);
 	u64 sh_cacheable = 1ul << 24 | 1ul << 26 | 3ul << 28;
 	/* PS: as much as there is, 48 bits at most. */
 	u64 ps = cpu.pa_range > 5 ? 5 : cpu.pa_range;
 	u64 tcr = TCR_OWN | (u64)tsz << 16 | sh_cacheable | tg1[page_bits] << 30 | ps << 32 | 1ul << 36;
-	write_sysreg(ttbr1_el1, upper.root);
+	write_sysreg(ttbr1_el1, upper.tables.root);
 	write_sysreg(tcr_el1, tcr ^ more);
 	isb();
 	tlb_flush();
 }
 
-u64 *upper_slot(u64 va, int level) {
-	u64 table = upper.root;
-	u32 stride = upper.page_bits - 3;
-	u32 bits = 64 - upper.tsz;
-	for (int at = upper.start;; at++) {
-		u32 shift = upper_shift(at);
-		u32 width = at == upper.start ? bits - shift : stride;
-		u64 *slot = (u64 *)table + (va >> shift & ((1ul << width) - 1));
-		if (at == level)
-			return slot;
-		if ((*slot & 3) != TABLE)
-			*slot = heap(1ul << upper.page_bits, 1ul << upper.page_bits) | TABLE;
-		table = *slot & (((1ul << 48) - 1) & ~((1ul << upper.page_bits) - 1));
-	}
-}
+u64 *upper_slot(u64 va, int level) { return slot_in(&upper.tables, va, level); }
 
 static __attribute__((aligned(4096))) u64 own1[512], own2[512];
 

@@ -149,12 +149,23 @@ void set_sctlr(u64 value);
 #define TCR_OWN (25ul | 1ul << 8 | 1ul << 10 | 3ul << 12)
 #define TCR_EPD1 (1ul << 23)
 
-/* The upper half, TTBR1's, which cases make and break. */
-struct upper {
+/* Translation tables that cases make and break: granule, TCR's TnSZ, the level they start at, and where. */
+struct tables {
 	u32 page_bits; /* 12, 14 or 16 */
 	u32 tsz;
 	int start;
 	u64 root;
+	/* A zeroed, aligned piece for a table. */
+	u64 (*fresh)(u64 bytes, u64 align);
+};
+/* The descriptor of `address` at `level`, with tables made down to it. */
+u64 *slot_in(const struct tables *tables, u64 address, int level);
+/* log2 of what a descriptor at `level` maps. */
+u32 shift_in(const struct tables *tables, int level);
+
+/* The upper half, TTBR1's. */
+struct upper {
+	struct tables tables;
 	u64 tcr; /* further bits of TCR_EL1 */
 };
 extern struct upper upper;

@@ -1,7 +1,6 @@
 /* EL2's own translation, running a case under HCR_EL2, stage 2 tables. */
 #include "el2.h"
 
-struct stage2 stage2;
 
 /* Bits of HCR_EL2 that may be cached in a TLB. */
 #define CACHED (HCR_VM | HCR_PTW | HCR_DC | HCR_CD | HCR_ID | HCR_FWB | HCR_TGE | HCR_E2H)
@@ -89,7 +88,9 @@ static u64 stage2_heap(u64 bytes, u64 align) {
 	return at;
 }
 
-u32 stage2_shift(int level) { return stage2.page_bits + (stage2.page_bits - 3) * (u32)(3 - level); }
+struct stage2 stage2 = {.tables = {.fresh = stage2_heap}};
+
+u32 stage2_shift(int level) { return shift_in(&stage2.tables, level); }
 
 /* VTCR_EL2.SL0 for a start at `level`. */
 static u64 start_field(u32 page_bits, int level) {
@@ -101,12 +102,12 @@ static u64 start_field(u32 page_bits, int level) {
 void stage2_new(u32 page_bits, u32 tsz, int start, u64 more) {
 	static const u64 tg0[17] = {[12] = 0, [14] = 2, [16] = 1};
 	stage2_next = STAGE2_HEAP;
-	stage2.page_bits = page_bits;
-	stage2.tsz = tsz;
-	stage2.start = start;
+	stage2.tables.page_bits = page_bits;
+	stage2.tables.tsz = tsz;
+	stage2.tables.start = start;
 	u32 bits = 64 - tsz;
 	u64 bytes = bits > stage2_shift(start) ? 8ul << (bits - stage2_shift(start)) : 8;
-	stage2.root = stage2_heap(bytes < 64 ? 64 : bytes, bytes < 4096 ? 4096 : bytes);
+	stage2.tables.root = stage2_heap(bytes < 64 ? 64 : bytes, bytes < 4096 ? 4096 : bytes);
 	u64 ps = cpu.pa_range > 5 ? 5 : cpu.pa_range;
 	u64 sl = start < 0 ? 0 : start_field(page_bits, start);
 	stage2.vtcr = (1ul << 31 | tsz | sl << 6 | 1ul << 8 | 1ul << 10 | 3ul << 12 | tg0[page_bits] << 14 | ps << 16) ^ more;
@@ -117,25 +118,11 @@ void stage2_new(u32 page_bits, u32 tsz, int start, u64 more) {
 
 void stage2_vmid(u64 vmid) {
 	stage2.vmid = vmid;
-	write_sysreg(vttbr_el2, stage2.root | vmid << 48);
+	write_sysreg(vttbr_el2, stage2.tables.root | vmid << 48);
 	isb();
 }
 
-u64 *stage2_slot(u64 ipa, int level) {
-	u64 table = stage2.root;
-	u32 stride = stage2.page_bits - 3;
-	u32 bits = 64 - stage2.tsz;
-	for (int at = stage2.start;; at++) {
-		u32 shift = stage2_shift(at);
-		u32 width = at == stage2.start ? bits - shift : stride;
-		u64 *slot = (u64 *)table + (ipa >> shift & ((1ul << width) - 1));
-		if (at == level)
-			return slot;
-		if ((*slot & 3) != TABLE)
-			*slot = stage2_heap(1ul << stage2.page_bits, 1ul << stage2.page_bits) | TABLE;
-		table = *slot & (((1ul << 48) - 1) & ~((1ul << stage2.page_bits) - 1));
-	}
-}
+u64 *stage2_slot(u64 ipa, int level) { return slot_in(&stage2.tables, ipa, level); }
 
 void stage2_map(u64 ipa, u64 pa, int level, u64 attributes) {
 	u64 kind = level == 3 ? PAGE : BLOCK;

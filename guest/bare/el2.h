@@ -69,12 +69,10 @@ u64 *regime2_slot(u64 va);
 /* All rights. */
 #define S2_ALL (S2_NORMAL | S2_RW | SH_INNER | AF)
 
-/* Stage 2's tables, which cases make and break. */
+/* Stage 2's tables. */
 struct stage2 {
-	u32 page_bits; /* 12, 14 or 16 */
-	u32 tsz;
-	int start;
-	u64 root, vtcr, vmid;
+	struct tables tables;
+	u64 vtcr, vmid;
 };
 extern struct stage2 stage2;
 

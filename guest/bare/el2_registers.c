@@ -1,5 +1,6 @@
 /* Registers of EL2: what can be written of them, and where EL1's names lead with HCR_EL2.E2H. */
 #include "el2.h"
+#include "written.h"
 
 #define REGISTERS(each)                                                                                                \
 	each(vbar_el2) each(esr_el2) each(far_el2) each(elr_el2) each(spsr_el2) each(hpfar_el2) each(tpidr_el2)             \
@@ -8,31 +9,6 @@
 	each(cntvoff_el2) each(cnthp_cval_el2) each(sp_el1) each(ttbr0_el2) each(spsr_el1) each(elr_el1)                    \
 	each(dbgbcr0_el1) each(dbgbcr5_el1) each(dbgbvr5_el1) each(dbgwcr0_el1) each(mdcr_el2)
 #define VHE_REGISTERS(each) each(S3_4_C13_C0_1) each(S3_4_C2_C0_1) each(S3_4_C14_C3_2)
-
-static const u64 patterns[] = {~0ul, 0, 0x5555555555555555, 0xaaaaaaaaaaaaaaaa};
-
-static void print(const char *name, const u64 values[4]) {
-	out_name(name);
-	out_field("ones", values[0]);
-	out_field("zeros", values[1]);
-	out_field("odd", values[2]);
-	out_field("even", values[3]);
-	out_line();
-}
-
-#define WRITE_AND_READ(name)                                                                                           \
-	{                                                                                                              \
-		u64 before = read_sysreg(name);                                                                        \
-		u64 values[4];                                                                                         \
-		for (u32 n = 0; n < 4; n++) {                                                                          \
-			write_sysreg(name, patterns[n]);                                                               \
-			isb();                                                                                         \
-			values[n] = read_sysreg(name);                                                                 \
-		}                                                                                                      \
-		write_sysreg(name, before);                                                                            \
-		isb();                                                                                                 \
-		print(#name, values);                                                                                  \
-	}
 
 /* Registers of which some bits change how this program itself runs. */
 static void partly(void) {

@@ -149,7 +149,7 @@ static void vmids(void) {
 				store64(TARGET, 0x1111);
 				store64(OTHER, 0x2222);
 				/* The other's tables differ in one page: the upper levels are its own. */
-				u64 root = stage2.root, level2 = *stage2_slot(IPA, 1) & 0xfffffffff000, level3 = (u64)second & ~4095ul;
+				u64 root = stage2.tables.root, level2 = *stage2_slot(IPA, 1) & 0xfffffffff000, level3 = (u64)second & ~4095ul;
 				u64 copy = 0x43000000;
 				for (u64 n = 0; n < 512; n++) {
 					store64(copy + 8 * n, load64(root + 8 * n));

@@ -96,7 +96,7 @@ static int has_granule(u32 page_bits) {
 
 /* May a descriptor at `level` map memory, without LPA or LPA2? */
 static int leaf_at(int level) {
-	return level == 3 || level == 2 || (level == 1 && upper.page_bits == 12);
+	return level == 3 || level == 2 || (level == 1 && upper.tables.page_bits == 12);
 }
 
 /* An address of the upper half that a descriptor at `level` maps to TARGET if it holds `target_pa(level)`. */

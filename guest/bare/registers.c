@@ -1,5 +1,6 @@
 /* System registers of EL1: values of identification registers, and what can be written of the others. */
 #include "bare.h"
+#include "written.h"
 
 #define REGISTERS(each)                                                                                                \
 	each(vbar_el1) each(esr_el1) each(far_el1) each(elr_el1) each(spsr_el1) each(contextidr_el1) each(tpidr_el0)        \
@@ -8,31 +9,6 @@
 	each(cntv_cval_el0) each(cntp_cval_el0) each(fpcr) each(fpsr) each(nzcv) each(daif)                              \
 	each(dbgbvr0_el1) each(dbgbcr0_el1) each(dbgbvr5_el1) each(dbgbcr5_el1) each(dbgwvr0_el1) each(dbgwcr0_el1)         \
 	each(dbgwvr3_el1) each(dbgwcr3_el1) each(osdlr_el1)
-
-static const u64 patterns[] = {~0ul, 0, 0x5555555555555555, 0xaaaaaaaaaaaaaaaa};
-
-#define WRITE_AND_READ(name)                                                                                           \
-	{                                                                                                              \
-		u64 before = read_sysreg(name);                                                                        \
-		u64 values[4];                                                                                         \
-		for (u32 n = 0; n < 4; n++) {                                                                          \
-			write_sysreg(name, patterns[n]);                                                               \
-			isb();                                                                                         \
-			values[n] = read_sysreg(name);                                                                 \
-		}                                                                                                      \
-		write_sysreg(name, before);                                                                            \
-		isb();                                                                                                 \
-		print(#name, values);                                                                                  \
-	}
-
-static void print(const char *name, const u64 values[4]) {
-	out_name(name);
-	out_field("ones", values[0]);
-	out_field("zeros", values[1]);
-	out_field("odd", values[2]);
-	out_field("even", values[3]);
-	out_line();
-}
 
 /* SCTLR_EL1 with the MMU off: every bit but M, C and those that change how this program itself runs (EE, E0E, A, SA, I). */
 static void control(void) {

@@ -83,7 +83,7 @@ void secondary_main(void) {
 	u64 index = my_index();
 	write_sysreg(mair_el1, MAIR);
 	write_sysreg(ttbr0_el1, results[0]);
-	write_sysreg(ttbr1_el1, upper.root);
+	write_sysreg(ttbr1_el1, upper.tables.root);
 	write_sysreg(tcr_el1, results[1]);
 	isb();
 	tlb_flush();

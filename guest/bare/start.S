@@ -1,4 +1,5 @@
 // Start-up, vectors, and the way into a case and back.
+#include "resume.inc"
 
 	.section .text.start, "ax"
 	.globl	_start
@@ -46,18 +47,7 @@ psci:	hvc	#0
 // `caught` then describes.
 	.globl	run
 run:
-	sub	sp, sp, #112
-	stp	x19, x20, [sp]
-	stp	x21, x22, [sp, #16]
-	stp	x23, x24, [sp, #32]
-	stp	x25, x26, [sp, #48]
-	stp	x27, x28, [sp, #64]
-	stp	x29, x30, [sp, #80]
-	ldr	x9, =resume_sp
-	ldr	x10, [x9]
-	str	x10, [sp, #96]
-	mov	x10, sp
-	str	x10, [x9]
+	save_caller
 	msr	elr_el1, x0
 	msr	spsr_el1, x1
 	ldp	x0, x1, [x2]
@@ -113,19 +103,7 @@ caught_here:
 	cbz	x9, 1f
 	.inst	0xd500409f		// msr pan, #0
 1:	// Back to run's caller.
-	ldr	x9, =resume_sp
-	ldr	x10, [x9]
-	mov	sp, x10
-	ldr	x10, [sp, #96]
-	str	x10, [x9]
-	ldp	x19, x20, [sp]
-	ldp	x21, x22, [sp, #16]
-	ldp	x23, x24, [sp, #32]
-	ldp	x25, x26, [sp, #48]
-	ldp	x27, x28, [sp, #64]
-	ldp	x29, x30, [sp, #80]
-	add	sp, sp, #112
-	ret
+	resume_caller
 
 	.data
 	.balign	16

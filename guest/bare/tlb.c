@@ -126,11 +126,11 @@ static void asids(void) {
 		section(a1 ? "ASID in TTBR1" : "ASID in TTBR0");
 		upper_new(12, 25, a1 << 22);
 		va = target_va(3);
-		u64 root1 = upper.root;
+		u64 root1 = upper.tables.root;
 		*(volatile u64 *)upper_slot(va, 3) = TARGET | RW | NG | PAGE;
 		/* A second tree. */
 		u64 root2 = heap(4096, 4096);
-		upper.root = root2;
+		upper.tables.root = root2;
 		*(volatile u64 *)upper_slot(va, 3) = OTHER | RW | NG | PAGE;
 		tlb_flush();
 		u64 own = read_sysreg(ttbr0_el1);

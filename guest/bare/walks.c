@@ -20,7 +20,7 @@ static void levels(u32 page_bits) {
 	u64 ps = cpu.pa_range > 5 ? 5 : cpu.pa_range;
 	for (int level = 3;; level--) {
 		upper_new(page_bits, 16, 0);
-		if (level < upper.start)
+		if (level < upper.tables.start)
 			break;
 		section_back(whole);
 		subsection_hex("level ", (u64)level);

@@ -31,6 +31,12 @@ impl Quad for Q {
 /// For each condition a mask over the 16 values of NZCV: bit n is set where the condition holds for NZCV = n.
 const CONDITIONS: [u16; 16] = conditions();
 
+/// ConditionHolds of the shared pseudocode, for NZCV in bits 31 to 28.
+#[inline(always)]
+pub(crate) fn condition_holds(cond: u32, nzcv: u64) -> bool {
+    CONDITIONS[(cond & 15) as usize] >> (nzcv >> 28 & 15) & 1 == 1
+}
+
 const fn conditions() -> [u16; 16] {
     let mut table = [0; 16];
     let mut cond = 0;
@@ -97,7 +103,7 @@ impl Machine for Pe {
     }
     #[inline(always)]
     fn condition(&mut self, cond: u32) -> u64 {
-        u64::from(CONDITIONS[(cond & 15) as usize] >> (self.nzcv >> 28 & 15) & 1)
+        u64::from(condition_holds(cond, self.nzcv))
     }
     #[inline(always)]
     fn add_with_carry(&mut self, bits: u32, a: u64, b: u64, carry: u64) -> (u64, u64) {

@@ -4,23 +4,13 @@
 mod guest;
 
 use arch::field::hcr_el2 as hcr;
-use arch::sysreg::{Enc, Reg, Reg::*};
+use arch::sysreg::{Reg, Reg::*};
 use arch::trap::{FINE, INSTRUCTIONS, On, Sense, covers};
-use guest::{At, Guest};
+use guest::{At, EL0T, EL1H, Guest, Way, iss, mrs, msr};
 
-const EL1H: u64 = 0x3c5;
-const EL0T: u64 = 0x3c0;
 /// EL2's own state: AArch64 below, and nothing of what `max` enables for the lower levels withheld.
 const HCR: u64 =
     hcr::RW.mask() | hcr::APK.mask() | hcr::API.mask() | hcr::ATA.mask() | hcr::FIEN.mask() | hcr::EnSCXT.mask();
-
-fn mrs(enc: Enc, rt: u32) -> u32 {
-    0xd520_0000 | u32::from(enc.0) << 5 | rt
-}
-
-fn msr(enc: Enc, rt: u32) -> u32 {
-    0xd500_0000 | u32::from(enc.0) << 5 | rt
-}
 
 fn guest(name: &str) -> Guest {
     let mut guest = Guest::new(arch::preset::hardware(name).unwrap().limited_to(&arch::feature::modelled()));
@@ -32,18 +22,6 @@ fn guest(name: &str) -> Guest {
     }
     guest.set(CNTHCTL_EL2, 3);
     guest
-}
-
-/// ISS of a trapped access: the manual's fields in their places.
-fn iss(enc: Enc, rt: u64, read: bool) -> u64 {
-    let n = |value: u16, at: u32| u64::from(value) << at;
-    n(enc.op0(), 20)
-        | n(enc.op2(), 17)
-        | n(enc.op1(), 14)
-        | n(enc.crn(), 10)
-        | rt << 5
-        | n(enc.crm(), 1)
-        | u64::from(read)
 }
 
 #[test]
@@ -59,26 +37,17 @@ fn each_bit_traps_its_registers_and_no_other_bit_does() {
                 // What is written is what is there.
                 guest.set_x(3, guest.get(reg));
                 let enc = reg.info().enc;
-                let word = if way == On::Read { mrs(enc, 3) } else { msr(enc, 3) };
+                let (word, direction) =
+                    if way == On::Read { (mrs(enc, 3), Way::Read) } else { (msr(enc, 3), Way::Write) };
                 let plain = guest.get(control);
                 let all = guest.writable(control);
                 // Every bit but this one set the other way.
                 let bit = 1u64 << fine.bit;
                 let others = !plain & all & !bit | plain & bit;
                 guest.set(control, others);
-                assert_ne!(
-                    guest.run(word, EL1H),
-                    At::El2(0x18, iss(enc, 3, way == On::Read)),
-                    "{} without",
-                    reg.name()
-                );
+                assert_ne!(guest.run(word, EL1H), At::El2(0x18, iss(enc, 3, direction)), "{} without", reg.name());
                 guest.set(control, plain ^ bit);
-                assert_eq!(
-                    guest.run(word, EL1H),
-                    At::El2(0x18, iss(enc, 3, way == On::Read)),
-                    "{} {way:?}",
-                    reg.name()
-                );
+                assert_eq!(guest.run(word, EL1H), At::El2(0x18, iss(enc, 3, direction)), "{} {way:?}", reg.name());
                 guest.set(control, plain);
                 accesses += 1;
             }
@@ -95,9 +64,9 @@ fn each_bit_of_hfgitr_traps_its_instructions() {
         let Some(bit) = instruction.fine else { continue };
         let word = msr(instruction.enc, 1);
         guest.set(HFGITR_EL2, guest.writable(HFGITR_EL2) & !(1u64 << bit));
-        assert_ne!(guest.run(word, EL1H), At::El2(0x18, iss(instruction.enc, 1, false)), "{}", instruction.name);
+        assert_ne!(guest.run(word, EL1H), At::El2(0x18, iss(instruction.enc, 1, Way::Write)), "{}", instruction.name);
         guest.set(HFGITR_EL2, 1u64 << bit);
-        assert_eq!(guest.run(word, EL1H), At::El2(0x18, iss(instruction.enc, 1, false)), "{}", instruction.name);
+        assert_eq!(guest.run(word, EL1H), At::El2(0x18, iss(instruction.enc, 1, Way::Write)), "{}", instruction.name);
     }
 }
 
@@ -133,9 +102,9 @@ fn priorities() {
     let mut guest = guest("max");
     let ctr = CTR_EL0.info().enc;
     guest.set(HFGRTR_EL2, guest.get(HFGRTR_EL2) | 1 << 14);
-    assert_eq!(guest.run(mrs(ctr, 3), EL0T), At::El1(0x18, iss(ctr, 3, true)));
+    assert_eq!(guest.run(mrs(ctr, 3), EL0T), At::El1(0x18, iss(ctr, 3, Way::Read)));
     guest.set(SCTLR_EL1, guest.get(SCTLR_EL1) | 1 << 15);
-    assert_eq!(guest.run(mrs(ctr, 3), EL0T), At::El2(0x18, iss(ctr, 3, true)));
+    assert_eq!(guest.run(mrs(ctr, 3), EL0T), At::El2(0x18, iss(ctr, 3, Way::Read)));
     // A read-only register written.
     let midr = MIDR_EL1.info().enc;
     guest.set(HFGWTR_EL2, u64::MAX);
@@ -160,7 +129,7 @@ fn the_debug_communications_channel() {
     let mut guest = guest("max");
     let channel = MDCCINT_EL1.info().enc;
     guest.set(MDCR_EL2, 1 << 27);
-    assert_eq!(guest.run(mrs(channel, 3), EL1H), At::El2(0x18, iss(channel, 3, true)));
+    assert_eq!(guest.run(mrs(channel, 3), EL1H), At::El2(0x18, iss(channel, 3, Way::Read)));
     assert_eq!(guest.run(mrs(MDSCR_EL1.info().enc, 3), EL1H), At::El1(0x15, 0x7777));
 }
 

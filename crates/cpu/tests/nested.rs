@@ -5,10 +5,8 @@ mod guest;
 
 use arch::field::hcr_el2 as hcr;
 use arch::sysreg::{Enc, Reg, Reg::*};
-use guest::{At, DATA, Guest};
+use guest::{At, DATA, EL0T, EL1H, Guest, Way, iss};
 
-const EL1H: u64 = 0x3c5;
-const EL0T: u64 = 0x3c0;
 const BASE: u64 = hcr::RW.mask() | hcr::APK.mask() | hcr::API.mask();
 const NV: u64 = BASE | hcr::NV.mask();
 const NV2: u64 = NV | hcr::NV2.mask();
@@ -16,27 +14,18 @@ const NV1: u64 = hcr::NV1.mask();
 /// SVC #0x7777 behind the instruction: it completed.
 const DONE: At = At::El1(0x15, 0x7777);
 
+/// MRS X3, `reg`.
 fn mrs(reg: Reg) -> u32 {
-    0xd520_0003 | u32::from(reg.info().enc.0) << 5
+    guest::mrs(reg.info().enc, 3)
 }
 
+/// MSR `reg`, X3.
 fn msr(reg: Reg) -> u32 {
-    0xd500_0003 | u32::from(reg.info().enc.0) << 5
+    guest::msr(reg.info().enc, 3)
 }
 
-fn iss(enc: Enc, rt: u64, read: bool) -> u64 {
-    let n = |value: u16, at: u32| u64::from(value) << at;
-    n(enc.op0(), 20)
-        | n(enc.op2(), 17)
-        | n(enc.op1(), 14)
-        | n(enc.crn(), 10)
-        | rt << 5
-        | n(enc.crm(), 1)
-        | u64::from(read)
-}
-
-fn trapped(reg: Reg, read: bool) -> At {
-    At::El2(0x18, iss(reg.info().enc, 3, read))
+fn trapped(reg: Reg, way: Way) -> At {
+    At::El2(0x18, iss(reg.info().enc, 3, way))
 }
 
 fn guest(control: u64) -> Guest {
@@ -66,11 +55,11 @@ fn nv_traps_registers_instructions_and_eret() {
         if !guest.has(reg) {
             continue;
         }
-        assert_eq!(guest.run(mrs(reg), EL1H), trapped(reg, true), "{}", reg.name());
+        assert_eq!(guest.run(mrs(reg), EL1H), trapped(reg, Way::Read), "{}", reg.name());
         // EL0's accesses stay UNDEFINED.
         assert_eq!(guest.run(mrs(reg), EL0T), At::El1(0, 0), "{}", reg.name());
     }
-    assert_eq!(guest.run(msr(HCR_EL2), EL1H), trapped(HCR_EL2, false));
+    assert_eq!(guest.run(msr(HCR_EL2), EL1H), trapped(HCR_EL2, Way::Write));
     // AT S1E2R, AT S12E0W, TLBI ALLE2, TLBI IPAS2E1IS, TLBI VMALLS12E1 with X3 or XZR.
     for (word, enc, rt) in [
         (0xd50c_7803, Enc::new(1, 4, 7, 8, 0), 3),
@@ -79,7 +68,7 @@ fn nv_traps_registers_instructions_and_eret() {
         (0xd50c_8023, Enc::new(1, 4, 8, 0, 1), 3),
         (0xd50c_87df, Enc::new(1, 4, 8, 7, 6), 31),
     ] {
-        assert_eq!(guest.run(word, EL1H), At::El2(0x18, iss(enc, rt, false)), "{word:#x}");
+        assert_eq!(guest.run(word, EL1H), At::El2(0x18, iss(enc, rt, Way::Write)), "{word:#x}");
         assert_eq!(guest.run(word, EL0T), At::El1(0, 0), "{word:#x}");
     }
     for (word, kind) in [(0xd69f_03e0, 0), (0xd69f_0bff, 2), (0xd69f_0fff, 3)] {
@@ -89,7 +78,7 @@ fn nv_traps_registers_instructions_and_eret() {
     let at = Enc::new(1, 0, 7, 8, 0);
     assert_eq!(guest.run(0xd508_7803, EL1H), DONE);
     guest.set(HCR_EL2, NV | hcr::AT.mask());
-    assert_eq!(guest.run(0xd508_7803, EL1H), At::El2(0x18, iss(at, 3, false)));
+    assert_eq!(guest.run(0xd508_7803, EL1H), At::El2(0x18, iss(at, 3, Way::Write)));
 }
 
 #[test]
@@ -144,7 +133,7 @@ fn registers_in_memory() {
 fn the_rest_is_trapped_or_is_el1s() {
     let mut guest = guest(NV2);
     for reg in [SCTLR_EL2, TTBR0_EL2, CPTR_EL2, MDCR_EL2, CNTHCTL_EL2, ICH_VTR_EL2, CNTP_TVAL_EL02, VBAR_EL2] {
-        assert_eq!(guest.run(mrs(reg), EL1H), trapped(reg, true), "{}", reg.name());
+        assert_eq!(guest.run(mrs(reg), EL1H), trapped(reg, Way::Read), "{}", reg.name());
     }
     guest.set_x(3, 0x10);
     for (el2, el1) in [(FAR_EL2, FAR_EL1), (ESR_EL2, ESR_EL1)] {
@@ -154,20 +143,20 @@ fn the_rest_is_trapped_or_is_el1s() {
     }
     // With NV1 the EL12 names mean nothing to the guest.
     guest.set(HCR_EL2, NV2 | NV1);
-    assert_eq!(guest.run(mrs(SCTLR_EL12), EL1H), trapped(SCTLR_EL12, true));
+    assert_eq!(guest.run(mrs(SCTLR_EL12), EL1H), trapped(SCTLR_EL12, Way::Read));
     // Traps of EL1's registers come first.
     guest.set(HCR_EL2, NV2 | NV1 | hcr::TVM.mask());
-    assert_eq!(guest.run(msr(SCTLR_EL1), EL1H), trapped(SCTLR_EL1, false));
+    assert_eq!(guest.run(msr(SCTLR_EL1), EL1H), trapped(SCTLR_EL1, Way::Write));
     // CNTHCTL_EL2.EL1NVVCT and EL1NVPCT.
     guest.set(HCR_EL2, NV2);
     guest.set(CNTHCTL_EL2, 3 | 1 << 15);
-    assert_eq!(guest.run(mrs(CNTP_CTL_EL02), EL1H), trapped(CNTP_CTL_EL02, true));
+    assert_eq!(guest.run(mrs(CNTP_CTL_EL02), EL1H), trapped(CNTP_CTL_EL02, Way::Read));
     assert_eq!(guest.run(mrs(CNTV_CTL_EL02), EL1H), DONE);
     guest.set(CNTHCTL_EL2, 3 | 1 << 16);
-    assert_eq!(guest.run(mrs(CNTV_CTL_EL02), EL1H), trapped(CNTV_CTL_EL02, true));
+    assert_eq!(guest.run(mrs(CNTV_CTL_EL02), EL1H), trapped(CNTV_CTL_EL02, Way::Read));
     // NV1 without NV2.
     guest.set(HCR_EL2, NV | NV1);
-    assert_eq!(guest.run(mrs(VBAR_EL1), EL1H), trapped(VBAR_EL1, true));
+    assert_eq!(guest.run(mrs(VBAR_EL1), EL1H), trapped(VBAR_EL1, Way::Read));
     assert_eq!(guest.run(mrs(SCTLR_EL1), EL1H), DONE);
 }
 

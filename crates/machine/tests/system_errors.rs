@@ -2,13 +2,10 @@
 
 mod common;
 
-use arch::Pa;
 use arch::feature::modelled;
 use arch::policy::Policy;
-use common::{ENTRY, Kept, MEMORY};
-use cpu::Semihosting;
-use vambrace_machine::psci::Firmware;
-use vambrace_machine::{Board, BoardConfig, Limits, Machine, Outcome, Pace};
+use common::{ENTRY, machine_with};
+use vambrace_machine::Outcome;
 
 /// At `ENTRY`, EL2. It ends with the values of HCR_EL2, ICH_HCR_EL2 and VSESR_EL2. What happens is told on the console in
 /// bytes: an SError interrupt's ESR_ELx\[31:24\] and x; ISR_EL1.A as the guest sees it after its write; the class of the
@@ -89,25 +86,10 @@ const TRAP: u8 = 0x18;
 fn run(gic: &str, policy: Policy, hcr: u64, ich_hcr: u64, vsesr: u64) -> Vec<u8> {
     let mut model = arch::preset::hardware("neoverse-n1").unwrap().limited_to(&modelled());
     model.gic.apply(gic).unwrap();
-    let console = Kept::default();
-    let board = Board::new(BoardConfig {
-        models: vec![model],
-        memory: MEMORY,
-        disks: Vec::new(),
-        console: Box::new(console.clone()),
-        seed: 0,
-        semihosting: Semihosting::Off,
-        epoch: 0,
-        policy,
-    })
-    .unwrap();
     let values: Vec<u32> = [RW | hcr, ich_hcr, vsesr].iter().flat_map(|v| [*v as u32, (*v >> 32) as u32]).collect();
-    for (address, words) in [(ENTRY, CODE), (ENTRY + 0xb8, &values)].iter().chain(VECTORS) {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        board.bus.ram().write_bytes(address - 0x4000_0000, &bytes).unwrap();
-    }
-    let limits = Limits { steps: Some(1000), timeout: None };
-    let mut machine = Machine::new(board, Pa(ENTRY), 0, Pace::Instructions, limits, Firmware::new(0));
+    let mut pieces = vec![(ENTRY, CODE), (ENTRY + 0xb8, &values)];
+    pieces.extend(VECTORS);
+    let (mut machine, console) = machine_with(model, 1, policy, 1000, &pieces);
     assert_eq!(machine.run(), Outcome::PoweredOff);
     console.bytes()
 }

@@ -12,8 +12,8 @@ use common::*;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use vambrace_mmu::{
-    Access, AccessKind, Admission, Contexts, Dirty, Entry, FastCache, Fault, Key, Origin, PanState, Privilege, Regime,
-    Rights, Source, Stage1, Switch, Tlb, TlbiOp, TlbiSupport, permissions, translate, walk,
+    Access, AccessKind, Admission, Contexts, Dirty, Entry, FastCache, Fault, Key, PanState, Privilege, Rights, Source,
+    Stage1, Tlb, TlbiOp, permissions, translate, walk,
 };
 
 const ASIDS: u64 = 2;
@@ -106,15 +106,6 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (0..8u8, 0..8u8, any::<u64>()).prop_map(|(crm, op2, xt)| Op::Tlbi { crm, op2, xt }),
     ]
 }
-
-const ORIGIN: Origin = Origin {
-    regime: Regime::El10,
-    vmid: 0,
-    ttl: Switch::On,
-    ds: Switch::Off,
-    stage2_ds: Switch::Off,
-    support: TlbiSupport::Range,
-};
 
 /// How invalidation is done: right, or with a part left out.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use vambrace_mmu::{
     Access, AccessKind, Caching, Direction, Dirty, Entry, Fault, FaultKind, Granule, HwUpdate, MemAttr, MmuFeatures,
     Origin, Privilege, Regime, Regs, Rights, SecondStage, Source, Stage, Stage1, Stage2, Stage2Cause, Stage2Regs,
-    Stage2Tlb, Switch, Tlb, TlbiOp, TlbiSupport, Translated, translate_through, walk_two,
+    Stage2Tlb, Switch, Tlb, TlbiOp, Translated, translate_through, walk_two,
 };
 
 const HCR_VM: u64 = 1;
@@ -424,20 +424,13 @@ fn protected_walks() {
     }
 }
 
-const ORIGIN: Origin = Origin {
-    regime: Regime::El10,
-    vmid: 3,
-    ttl: Switch::Off,
-    ds: Switch::Off,
-    stage2_ds: Switch::Off,
-    support: TlbiSupport::Range,
-};
+const GUEST: Origin = Origin { vmid: 3, ttl: Switch::Off, ..ORIGIN };
 
 fn el1(crm: u16, op2: u16, xt: u64) -> TlbiOp {
-    TlbiOp::decode(Enc::new(1, 0, 8, crm, op2), xt, ORIGIN).unwrap()
+    TlbiOp::decode(Enc::new(1, 0, 8, crm, op2), xt, GUEST).unwrap()
 }
 fn el2(crm: u16, op2: u16, xt: u64) -> TlbiOp {
-    TlbiOp::decode_el2(Enc::new(1, 4, 8, crm, op2), xt, ORIGIN, Regime::El2).unwrap()
+    TlbiOp::decode_el2(Enc::new(1, 4, 8, crm, op2), xt, GUEST, Regime::El2).unwrap()
 }
 
 /// Which instructions make a change of stage 2 visible: both what is held of stage 2 and what was combined must go.

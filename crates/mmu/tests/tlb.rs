@@ -9,15 +9,6 @@ use vambrace_mmu::{
     Stage1, Switch, Tlb, TlbiOp, TlbiSupport, TlbiTarget, Ttl, VmidMatch, translate, walk,
 };
 
-const ORIGIN: Origin = Origin {
-    regime: Regime::El10,
-    vmid: 0,
-    ttl: Switch::On,
-    ds: Switch::Off,
-    stage2_ds: Switch::Off,
-    support: TlbiSupport::Range,
-};
-
 fn op(crm: u16, op2: u16, xt: u64) -> TlbiOp {
     TlbiOp::decode(Enc::new(1, 0, 8, crm, op2), xt, ORIGIN).unwrap()
 }

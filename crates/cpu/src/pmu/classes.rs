@@ -6,6 +6,8 @@ use arch::pmu::PmuEvent;
 use sem::footprint::{Control, Footprint};
 use sem::{BranchKind, Decoder, Insn, System};
 
+use crate::eval::condition_holds;
+
 /// Events as bits, and [`CONDITIONAL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Class(u8);
@@ -94,22 +96,6 @@ impl Classes {
             }
         }
     }
-}
-
-/// ConditionHolds of the shared pseudocode.
-fn condition_holds(condition: u32, nzcv: u64) -> bool {
-    let [v, c, z, n] = [28, 29, 30, 31].map(|bit| nzcv >> bit & 1 == 1);
-    let holds = match condition >> 1 {
-        0 => z,
-        1 => c,
-        2 => n,
-        3 => v,
-        4 => c && !z,
-        5 => n == v,
-        6 => n == v && !z,
-        _ => return true,
-    };
-    holds != (condition & 1 == 1)
 }
 
 #[cfg(test)]

@@ -42,6 +42,39 @@ const END: u32 = 0xd40e_eee1;
 const VECTORS_EL1: u64 = CODE + 0x2000;
 const VECTORS_EL2: u64 = CODE + 0x4000;
 
+/// SPSR_EL2 for what runs below: EL1 with SP_EL1, EL0; DAIF set.
+pub const EL1H: u64 = 0x3c5;
+pub const EL0T: u64 = 0x3c0;
+
+/// MRS Xt, register.
+pub fn mrs(enc: Enc, rt: u32) -> u32 {
+    0xd520_0000 | u32::from(enc.0) << 5 | rt
+}
+
+/// MSR register, Xt.
+pub fn msr(enc: Enc, rt: u32) -> u32 {
+    0xd500_0000 | u32::from(enc.0) << 5 | rt
+}
+
+/// Which way a trapped access goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    Read,
+    Write,
+}
+
+/// ISS of a trapped access: the manual's fields in their places.
+pub fn iss(enc: Enc, rt: u64, way: Way) -> u64 {
+    let n = |value: u16, at: u32| u64::from(value) << at;
+    n(enc.op0(), 20)
+        | n(enc.op2(), 17)
+        | n(enc.op1(), 14)
+        | n(enc.crn(), 10)
+        | rt << 5
+        | n(enc.crm(), 1)
+        | u64::from(way == Way::Read)
+}
+
 /// The level that took the exception, with EC and ISS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {

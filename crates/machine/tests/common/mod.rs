@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use arch::feature::Feature;
+use arch::policy::Policy;
 use arch::{CpuModel, Pa};
 use cpu::Semihosting;
 use event::{Event, Sink};
@@ -63,13 +64,24 @@ pub fn machine(preset: &str, cpus: usize, steps: u64, pieces: &[(u64, &[u32])]) 
 
 /// The same of any model.
 pub fn machine_of(model: CpuModel, cpus: usize, steps: u64, pieces: &[(u64, &[u32])]) -> (Machine, Kept) {
+    machine_with(model, cpus, Policy::Benign, steps, pieces)
+}
+
+/// The same, where `policy` decides what the architecture leaves open.
+pub fn machine_with(
+    model: CpuModel,
+    cpus: usize,
+    policy: Policy,
+    steps: u64,
+    pieces: &[(u64, &[u32])],
+) -> (Machine, Kept) {
     let console = Kept::default();
     let board = Board::new(BoardConfig {
         models: vec![model; cpus],
         memory: MEMORY,
         disks: Vec::new(),
         console: Box::new(console.clone()),
-        policy: arch::policy::Policy::Benign,
+        policy,
         seed: 0,
         semihosting: Semihosting::Off,
         epoch: 0,

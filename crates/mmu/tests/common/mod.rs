@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use arch::{Pa, Va};
 use vambrace_mmu::{
-    Access, AccessKind, Fault, Granule, MmuFeatures, Privilege, Regime, Regs, Stage1, Switch, TableFault, TableMemory,
+    Access, AccessKind, Fault, Granule, MmuFeatures, Origin, Privilege, Regime, Regs, Stage1, Switch, TableFault,
+    TableMemory, TlbiSupport,
 };
 
 pub const AF: u64 = 1 << 10;
@@ -25,6 +26,16 @@ pub const WRITE: Access = Access::new(AccessKind::Write, Privilege::El1);
 pub const FETCH: Access = Access::new(AccessKind::Fetch, Privilege::El1);
 pub const READ0: Access = Access::new(AccessKind::Read, Privilege::El0);
 pub const WRITE0: Access = Access::new(AccessKind::Write, Privilege::El0);
+
+/// Where TLBIs come from: EL1, without a hypervisor.
+pub const ORIGIN: Origin = Origin {
+    regime: Regime::El10,
+    vmid: 0,
+    ttl: Switch::On,
+    ds: Switch::Off,
+    stage2_ds: Switch::Off,
+    support: TlbiSupport::Range,
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
