@@ -62,9 +62,14 @@ pub struct Ours {
     dirty: usize,
 }
 
-/// Everything that is modelled, without EL2 and what needs it.
+/// Everything that is modelled.
+pub fn max_with_el2() -> Result<CpuModel> {
+    arch::preset::preset("max").context("no preset max")
+}
+
+/// The same without EL2 and what needs it.
 pub fn max() -> Result<CpuModel> {
-    Ok(arch::preset::preset("max").context("no preset max")?.without_dependents(FEAT_EL2))
+    Ok(max_with_el2()?.without_dependents(FEAT_EL2))
 }
 
 /// The model that cases run on: `max`, with the sizes that qemu-user's has, and without what the judge lacks.

@@ -6,9 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
-use arch::feature::Feature::*;
-use arch::feature::{Request, Switch, modelled};
+use anyhow::{Context, Result, bail, ensure};
 use arch::sysreg::Reg;
 use arch::{El, Va};
 use cpu::{Exit, Pe, ToolError};
@@ -91,8 +89,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Runs random programs until there were `programs` of them, or for `time` where that is longer.
 pub fn execute(seed: u64, programs: u64, time: Duration, threads: usize) -> Result<Executed> {
     let model = ours::max()?;
-    let on = |feature| Request::Feature(feature, Switch::On);
-    let hypervisor = model.with_requests([on(FEAT_EL2), on(FEAT_VHE)], &modelled()).map_err(|e| anyhow!("{e}"))?;
+    let hypervisor = ours::max_with_el2()?;
     let source = Source::new(hypervisor.features);
     let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
     let total = Mutex::new(Executed::default());

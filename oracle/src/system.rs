@@ -243,5 +243,5 @@ fn features(program: &str, cpu: &str) -> Vec<&'static str> {
 
 /// How many CPUs `program` is written for.
 fn cpus(program: &str) -> usize {
-    if program == "smp" { 4 } else { 1 }
+    if matches!(program, "smp" | "el2_smp") { 4 } else { 1 }
 }
