@@ -64,7 +64,8 @@ A guest that ends itself by semihosting passes its own code on.";
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
 pub struct RunArgs {
-    /// Kernel: an uncompressed arm64 Linux Image or an AArch64 ELF.
+    /// Kernel: an uncompressed arm64 Linux Image or an AArch64 ELF. Without it, the kernel that is built in (`cargo xtask
+    /// release`), with a small demonstration.
     #[arg(long, value_name = "FILE")]
     pub kernel: Option<PathBuf>,
     /// Initial RAM disk, handed to the kernel as it is.
@@ -135,9 +136,13 @@ pub struct RunArgs {
     /// from the kernel itself, where it has them.
     #[arg(long, value_name = "FILE")]
     pub vmlinux: Option<PathBuf>,
-    /// Trace of the run (not yet).
+    /// Write what the CPUs did to FILE, as lines of text: exceptions, interrupts and returns, with the number of
+    /// instructions that the CPU had retired.
     #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
+    pub trace: Option<PathBuf>,
+    /// What --trace writes: exceptions, or accesses, which has each load and store as well and makes the run much slower.
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = TraceEvents::Exceptions, requires = "trace")]
+    pub trace_events: TraceEvents,
     /// Wait for a debugger (not yet).
     #[arg(long, value_name = "ADDRESS")]
     gdb: Option<String>,
@@ -178,6 +183,15 @@ enum Threads {
     Parallel,
 }
 
+/// `--trace-events`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TraceEvents {
+    /// Exceptions, interrupts and returns.
+    Exceptions,
+    /// Loads and stores too.
+    Accesses,
+}
+
 /// `--semihosting`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SemihostingChoice {
@@ -200,7 +214,6 @@ impl RunArgs {
             ("--share", path(&self.share), "use disks (--disk)"),
             ("--engine", (self.engine == EngineName::Jit).then(|| "jit".into()), "interpret (interp, auto)"),
             ("--threads", (self.threads == Threads::Parallel).then(|| "parallel".into()), "use one thread (serial)"),
-            ("--trace", path(&self.trace), "count (--stats)"),
             ("--gdb", self.gdb.clone(), "count (--stats)"),
             ("--save", path(&self.save), RUN),
             ("--load", path(&self.load), RUN),
@@ -226,6 +239,7 @@ impl RunArgs {
                 gic: self.gic.iter().map(|text| text.parse()).collect::<Result<_, _>>()?,
             },
             kernel: self.kernel.clone(),
+            demo: if self.kernel.is_none() { crate::demo::demo() } else { None },
             initrd: self.initrd.clone(),
             append: self.append.clone(),
             dtb: self.dtb.clone(),
@@ -337,7 +351,6 @@ mod tests {
             ("--time", "cost=x"),
             ("--engine", "jit"),
             ("--threads", "parallel"),
-            ("--trace", "t"),
             ("--gdb", ":1234"),
             ("--save", "s"),
             ("--load", "s"),

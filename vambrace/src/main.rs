@@ -2,6 +2,7 @@
 
 mod args;
 mod console;
+mod demo;
 mod files;
 mod info;
 mod input;
@@ -9,6 +10,7 @@ mod run;
 mod status;
 mod stop;
 mod terminal;
+mod trace;
 mod whereabouts;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -5,19 +5,21 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::time::Instant;
 
+use event::Detail;
 use machine::config::host_memory;
 use machine::setup::Sleep;
 use machine::{ConfigError, Limit, Machine, MachineConfig, Options, Outcome, Semihosting, SetupError};
 use profile::{Counters, Exit, Report, RunFacts};
 use thiserror::Error;
 
-use crate::args::{RunArgs, SemihostingChoice};
+use crate::args::{RunArgs, SemihostingChoice, TraceEvents};
 use crate::console::Console;
 use crate::files::{self, FileError, Named};
 use crate::input::{self, Keys, Source};
 use crate::status::Status;
 use crate::stop::{Reason, Stopper, die_by};
 use crate::terminal::Raw;
+use crate::trace::Trace;
 use crate::whereabouts::{SymbolSource, VmlinuxError, whereabouts};
 
 /// A run did not begin, or its results could not be written.
@@ -39,6 +41,8 @@ enum Failure {
     Symbols(#[from] VmlinuxError),
     #[error("--stats {file}: {reason}")]
     Stats { file: String, reason: std::io::Error },
+    #[error("--trace {file}: {reason}")]
+    Trace { file: String, reason: std::io::Error },
 }
 
 impl Failure {
@@ -46,7 +50,7 @@ impl Failure {
         match self {
             Self::Config(_) | Self::File(_) | Self::Symbols(_) | Self::Input(_) => Status::Usage,
             Self::Setup(error) => status_of_setup(error),
-            Self::Signals(_) | Self::Terminal(_) | Self::Stats { .. } => Status::ToolError,
+            Self::Signals(_) | Self::Terminal(_) | Self::Stats { .. } | Self::Trace { .. } => Status::ToolError,
         }
     }
 }
@@ -85,6 +89,7 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
         Some(path) if path == Path::new("-") => Stats::Summary,
         Some(path) => Stats::Json(named.create("--stats", path)?),
     };
+    let trace_file = args.trace.as_deref().map(|path| named.create("--trace", path)).transpose()?;
     let is_stdio = args.console == Path::new("stdio");
     let console_file = if is_stdio { None } else { Some(named.create("--console", &args.console)?) };
     let source = if is_stdio { Source::find().map_err(Failure::Input)? } else { Source::Complete(Vec::new()) };
@@ -107,10 +112,17 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
     if let Some(file) = &console_file {
         files::empty(file).map_err(|source| at_console(args, source))?;
     }
+    let trace_failure =
+        |reason| Failure::Trace { file: args.trace.as_deref().unwrap_or(Path::new("")).display().to_string(), reason };
+    if let Some(file) = &trace_file {
+        files::empty(file).map_err(trace_failure)?;
+    }
+    let trace = trace_file.map(Trace::new);
     let counters = match stats {
         Stats::No => Vec::new(),
-        Stats::Summary | Stats::Json(_) => count(&mut machine, config.cpus),
+        Stats::Summary | Stats::Json(_) => (0..config.cpus).map(|_| Counters::new()).collect(),
     };
+    listen(&mut machine, config.cpus, &counters, trace.as_ref(), args.trace_events);
     stopper.arm(&machine);
     let raw = feed(source, &machine, &stopper)?;
 
@@ -148,6 +160,7 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
             written.map_err(|reason| Failure::Stats { file: name(), reason })?;
         }
     }
+    trace.as_ref().map_or(Ok(()), Trace::finish).map_err(trace_failure)?;
     if let Some(Reason::Signal(signal)) = reason {
         die_by(signal);
     }
@@ -174,13 +187,22 @@ fn is_elf(path: &Path) -> bool {
     path.is_file() && File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == *b"\x7fELF"
 }
 
-/// Counts what each CPU does.
-fn count(machine: &mut Machine, cpus: usize) -> Vec<Counters> {
-    let counters: Vec<Counters> = (0..cpus).map(|_| Counters::new()).collect();
-    for (cpu, counters) in counters.iter().enumerate() {
-        machine.set_sink(cpu, counters.sink());
+/// Counts what each CPU does, where there are counters, and traces it.
+fn listen(machine: &mut Machine, cpus: usize, counters: &[Counters], trace: Option<&Trace>, events: TraceEvents) {
+    let detail = match events {
+        TraceEvents::Exceptions => Detail::Instructions,
+        TraceEvents::Accesses => Detail::Accesses,
+    };
+    for cpu in 0..cpus {
+        let counter = counters.get(cpu).map(Counters::sink);
+        let sink = match trace {
+            Some(trace) => Some(trace.sink(cpu, detail, counter)),
+            None => counter,
+        };
+        if let Some(sink) = sink {
+            machine.set_sink(cpu, sink);
+        }
     }
-    counters
 }
 
 /// Lets the guest read from `source`. The terminal is in raw mode until the result is dropped.

@@ -125,6 +125,37 @@ fn statuses() {
     }
 }
 
+/// A trace's lines: an exception and its return with the instructions until then, and on request a store and a load.
+#[test]
+fn traces() {
+    /// Where the vector of an exception at the same level with its own stack pointer is, in words.
+    const VECTOR: usize = 0xa00 / 4;
+    let bench = Bench::new();
+    let mut code = vec![
+        0x1000_4000, // adr x0, .+0x800
+        0xd51c_c000, // msr vbar_el2, x0
+        0xd400_0001, // svc #0
+        0xb900_0001, // str w1, [x0]
+        0x3940_0401, // ldrb w1, [x0, #1]
+    ];
+    code.extend(POWER_OFF);
+    code.resize(VECTOR + 1, 0);
+    code[VECTOR] = 0xd69f_03e0; // eret
+    let exceptions = ["0 3 exception el2 el2 0x56000000 0x4000000c", "0 4 return el2 el2"];
+    let accesses = ["0 store 0x40000800 4", "0 load 0x40000801 1"];
+    for (words, expected) in
+        [(&[][..], exceptions.to_vec()), (&["--trace-events", "accesses"], [exceptions, accesses].concat())]
+    {
+        let path = bench.path("trace");
+        let output = bench.run(&code).arg("--trace").arg(&path).args(words).output().unwrap();
+        assert_eq!(status(&output), 0, "{output:?}");
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+    }
+    let output = bench.run(&POWER_OFF).args(["--trace", "/no/such/place"]).output().unwrap();
+    assert_eq!(status(&output), 2);
+}
+
 /// Where the CPUs were, with names, when a run ends at a limit or goes on no more; and only then.
 #[test]
 fn whereabouts() {

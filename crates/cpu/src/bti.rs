@@ -51,7 +51,7 @@ impl Pe {
     /// Finds the block that an indirect branch led to; `None` where that is an exception, which is taken.
     pub(crate) fn land(&mut self, code: &mut CodeCache) -> Option<Block> {
         let (pc, btype) = (self.pc, std::mem::take(&mut self.pstate.btype));
-        if self.pstate.il == 0 && !self.step_on && !self.breakpoints_on && !self.watchpoints_on {
+        if self.pstate.il == 0 && !self.step_on && !self.breakpoints_on && !self.looks_at_accesses() {
             self.contexts_fetch = self.contexts;
         }
         if let Some(block) = self.block_memory.find_landing(pc, self.contexts_fetch.of(Va(pc)), btype) {

@@ -198,6 +198,7 @@ impl Pe {
     /// AArch64.TakeException to EL1 or EL2.
     fn enter(&mut self, vector: Vector, return_address: u64, el: El) {
         self.account_el(self.insns);
+        self.report_retired();
         self.stepped = None;
         let from = self.pstate;
         let regs = level_regs(el);
@@ -256,6 +257,7 @@ impl Pe {
         // The tag rule is that of the level returned to.
         self.next_pc = self.branch_address(target);
         self.emit(Event::ExceptionReturn { from, to: to.el });
+        self.report_retired();
         if from == El::El2 {
             self.report_world_entry();
         }

@@ -312,7 +312,10 @@ impl Pe {
 
     pub(crate) fn read_place(&mut self, va: u64, place: Place, log2: u32) -> Result<u64, Stop> {
         let value = match place.target {
-            Target::Ram(offset) => self.ram_read(offset, log2),
+            Target::Ram(offset) => {
+                self.report_access(event::AccessKind::Load, offset, 1 << log2);
+                self.ram_read(offset, log2)
+            }
             Target::Device(index, offset) => {
                 let access = self.mmio(offset, log2);
                 self.bus.read_device(index, access).ok()
@@ -325,6 +328,7 @@ impl Pe {
     pub(crate) fn write_place(&mut self, va: u64, place: Place, value: u64, log2: u32) -> Result<(), Stop> {
         let done = match place.target {
             Target::Ram(offset) => {
+                self.report_access(event::AccessKind::Store, offset, 1 << log2);
                 let done = self.ram_write(offset, value, log2);
                 if self.ram.is_code(offset) {
                     self.ram.note_write(offset, 1 << log2);
@@ -370,6 +374,11 @@ impl Pe {
             Target::Ram(offset) if offset + bytes <= self.ram.len() => {
                 // A tag check that fails does so for the read.
                 self.check_tags(va, bytes, place, kinds[0], access)?;
+                for kind in kinds {
+                    let kind =
+                        if *kind == AccessKind::Read { event::AccessKind::Load } else { event::AccessKind::Store };
+                    self.report_access(kind, offset, bytes);
+                }
                 Ok(offset)
             }
             // Atomics to what does not support them: IMPLEMENTATION DEFINED fault, DFSC 0x35 (DDI 0487 B2.2.6).

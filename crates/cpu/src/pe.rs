@@ -9,7 +9,7 @@ use arch::sysreg::{Kind, Reg};
 use arch::trap::NestedMode;
 use arch::{El, Va};
 use bus::{Bus, CpuInterface, CpuLines, Ram};
-use event::{Event, Sink};
+use event::{Detail, Event, Sink};
 use mmu::{Contexts, CtxPair, FastCache, MmuFeatures, Stage1, Stage2, Tlb, TlbiOp};
 
 use crate::code::BlockMemory;
@@ -168,6 +168,8 @@ pub struct Pe {
     pub(crate) breakpoints_on: bool,
     /// Is a watchpoint?
     pub(crate) watchpoints_on: bool,
+    /// What the sink asks for.
+    pub(crate) detail: Detail,
     /// Is software step on in the current state?
     pub(crate) step_on: bool,
     /// The running block is one step.
@@ -257,6 +259,7 @@ impl Pe {
             step_on: false,
             breakpoints_on: false,
             watchpoints_on: false,
+            detail: Detail::Plain,
             single: false,
             stepped: None,
             pauth: Pauth::of(&config.model),
@@ -333,7 +336,28 @@ impl Pe {
 
     /// Sends this PE's events to `sink`.
     pub fn set_sink(&mut self, sink: Option<Box<dyn Sink>>) {
+        self.detail = sink.as_ref().map_or(Detail::Plain, |sink| sink.detail());
         self.sink = sink;
+        self.block_memory.forget();
+        self.contexts_changed();
+    }
+    /// Must every access be looked at? Then nothing is remembered that would spare the look.
+    #[inline(always)]
+    pub(crate) fn looks_at_accesses(&self) -> bool {
+        self.watchpoints_on || self.detail == Detail::Accesses
+    }
+    /// Reports an access that found RAM at `offset`.
+    #[inline]
+    pub(crate) fn report_access(&mut self, kind: event::AccessKind, offset: u64, bytes: u64) {
+        if self.detail == Detail::Accesses {
+            self.emit(Event::Access { kind, pa: self.bus.ram_base().add(offset), bytes });
+        }
+    }
+    /// Reports what retired up to a change of level.
+    pub(crate) fn report_retired(&mut self) {
+        if self.detail >= Detail::Instructions {
+            self.emit(Event::Retired { insns: self.accounted() });
+        }
     }
     #[inline]
     pub(crate) fn emit(&mut self, event: Event) {

@@ -188,9 +188,9 @@ impl Pe {
         if self.breakpoints_on {
             return Ok(block.first(self.free_of_breakpoints(pc, block.len())));
         }
-        // A fetch under illegal execution state never gets here. A step must be looked at each time; while a watchpoint is
-        // armed there is no context to remember under.
-        if !self.step_on && !self.watchpoints_on {
+        // A fetch under illegal execution state never gets here. A step must be looked at each time; while each
+        // access must be, there is no context to remember under.
+        if !self.step_on && !self.looks_at_accesses() {
             self.block_memory.remember(pc, self.contexts.of(Va(pc)), block);
         }
         Ok(block)

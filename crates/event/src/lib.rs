@@ -89,6 +89,22 @@ pub enum Event {
         /// Instructions retired so far at EL0 to EL3.
         insns: [u64; 4],
     },
+    /// Instructions retired so far at EL0 to EL3. It follows each exception and each exception return, for a sink that asks
+    /// for [`Detail::Instructions`].
+    Retired {
+        /// By level.
+        insns: [u64; 4],
+    },
+    /// A load, store or atomic accessed memory, for a sink that asks for [`Detail::Accesses`]. An atomic is a load and a
+    /// store, whether or not it stores.
+    Access {
+        /// What it did.
+        kind: AccessKind,
+        /// Its first byte.
+        pa: Pa,
+        /// Bytes.
+        bytes: u64,
+    },
     /// Firmware started the PE anew, at its highest level.
     Restart {
         /// Instructions retired so far at EL0 to EL3.
@@ -118,6 +134,15 @@ pub enum ExitCause {
     SError,
 }
 
+/// What an access to memory did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessKind {
+    /// Read.
+    Load,
+    /// Wrote.
+    Store,
+}
+
 /// Why a walk was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WalkCause {
@@ -144,8 +169,23 @@ pub enum BarrierKind {
     Sb,
 }
 
+/// Which events a sink gets beside those that every sink gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// None.
+    Plain,
+    /// [`Event::Retired`].
+    Instructions,
+    /// That, and [`Event::Access`]: the PE then takes the slow way for each access.
+    Accesses,
+}
+
 /// A consumer of one PE's events.
 pub trait Sink: Send {
+    /// What it asks for; the same each time.
+    fn detail(&self) -> Detail {
+        Detail::Plain
+    }
     /// Takes one event; must not block.
     fn event(&mut self, event: &Event);
 }

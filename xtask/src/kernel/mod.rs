@@ -2,8 +2,10 @@
 
 mod build;
 mod contpte;
+mod paths;
 mod runs;
 mod toolchain;
+mod trace;
 
 use anyhow::{Context, Result};
 
@@ -31,6 +33,9 @@ pub struct Args {
     /// Show the consoles.
     #[arg(long)]
     show: bool,
+    /// Print what the short ways through the kernel cost, beside Linux.
+    #[arg(long)]
+    table: bool,
     /// Only check: clippy for the bare target.
     #[arg(long)]
     check: bool,
@@ -43,12 +48,17 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let image = build()?;
     println!("kernel: {}", image.display());
+    let echo = if args.show { boot::Echo::On } else { boot::Echo::Off };
+    if args.table {
+        setup::ensure(&[setup::Part::Guests, setup::Part::Cross, setup::Part::QemuUser])?;
+        boot::build_vambrace()?;
+        return paths::table(&Guests::prepare(&[JUDGE])?, &image, echo);
+    }
     if args.run.is_empty() {
         let names: Vec<&str> = RUNS.iter().map(|run| run.name).collect();
         println!("runs: {}, {}", names.join(", "), contpte::NAME);
         return Ok(());
     }
-    let echo = if args.show { boot::Echo::On } else { boot::Echo::Off };
     let (own, run): (Vec<&String>, Vec<&String>) = args.run.iter().partition(|name| *name == contpte::NAME);
     if !own.is_empty() || args.run.iter().any(|name| name == "all") {
         setup::ensure(&[setup::Part::Cross, setup::Part::QemuSystem])?;

@@ -144,6 +144,7 @@ impl Pe {
             }
         };
         let start = offset & !(bytes - 1);
+        self.report_access(event::AccessKind::Store, start, bytes);
         self.leave_block |= self.ram.is_code(start);
         match self.ram.zero(start, bytes) {
             Some(()) => Ok(()),

@@ -122,7 +122,7 @@ impl Pe {
         }
         self.step_on = self.steps_at(p.el, p.daif);
         (self.breakpoints_on, self.watchpoints_on) = self.armed();
-        if self.watchpoints_on {
+        if self.looks_at_accesses() {
             (self.contexts, self.contexts_unprivileged) = (CtxPair::NEVER, CtxPair::NEVER);
         }
         let look = p.il == 1 || p.btype != 0 || self.step_on || self.breakpoints_on;

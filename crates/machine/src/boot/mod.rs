@@ -4,6 +4,7 @@
 //! (`vmlinux`), or any other AArch64 ELF with physical addresses in RAM. It is entered at EL1 with the MMU off,
 //! X0 = the device tree, X1 to X3 = 0.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -126,16 +127,24 @@ pub struct Entry {
     pub kind: Kind,
 }
 
+/// What messages call the demo's files.
+const BUILT_IN: &str = "(built in)";
+
 /// Reads all that `config` names and puts it into `ram`, which starts at [`RAM_BASE`] and holds zeros.
 pub fn load(config: &MachineConfig, ram: &Ram) -> Result<Entry, BootError> {
-    let path = config.kernel.as_deref().ok_or(BootError::NoKernel)?;
-    let file = read("--kernel", path, ram.len().saturating_add(KERNEL_FILE_SLACK))?;
+    let (path, file) = match (config.kernel.as_deref(), config.demo) {
+        (Some(path), _) => (path, Cow::Owned(read("--kernel", path, ram.len().saturating_add(KERNEL_FILE_SLACK))?)),
+        (None, Some(demo)) => (Path::new(BUILT_IN), Cow::Borrowed(demo.kernel)),
+        (None, None) => return Err(BootError::NoKernel),
+    };
+    let built_in = PathBuf::from(BUILT_IN);
     let kernel_error = |source| BootError::Kernel { path: path.to_owned(), source };
     let kernel = Kernel::parse(&file, ram.len()).map_err(kernel_error)?;
 
-    let initrd = match &config.initrd {
-        Some(path) => Some((path, read("--initrd", path, ram.len())?)),
-        None => None,
+    let initrd = match (&config.initrd, &config.kernel, config.demo) {
+        (Some(path), ..) => Some((path, Cow::Owned(read("--initrd", path, ram.len())?))),
+        (None, None, Some(demo)) => Some((&built_in, Cow::Borrowed(demo.initrd))),
+        (None, ..) => None,
     };
     let user_dtb = match &config.dtb {
         Some(path) => Some((path, read("--dtb", path, MAX_DTB)?)),

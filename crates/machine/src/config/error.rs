@@ -32,8 +32,14 @@ pub enum ConfigError {
         host: u64,
     },
     /// Nothing to run.
-    #[error("nothing to boot: give --kernel FILE, an arm64 Linux Image or an AArch64 ELF")]
+    #[error(
+        "nothing to boot: give --kernel FILE, an arm64 Linux Image or an AArch64 ELF; this build has no kernel of its own \
+         (`cargo xtask release` makes one that has)"
+    )]
     NoKernel,
+    /// The demo has its own.
+    #[error("--initrd without --kernel: the kernel that is built in has its own initial RAM disk")]
+    InitrdWithoutKernel,
     /// A command line that Linux would cut off.
     #[error("--append: {0} bytes; arm64 Linux takes at most {max}", max = super::MAX_APPEND)]
     AppendTooLong(usize),

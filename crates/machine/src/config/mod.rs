@@ -38,6 +38,8 @@ pub struct MachineConfig {
     pub kernel: Option<PathBuf>,
     /// Initial RAM disk, handed to the kernel as it is.
     pub initrd: Option<PathBuf>,
+    /// What is booted where no kernel is named.
+    pub demo: Option<Demo>,
     /// Kernel command line. `None` where the user gave none: a device tree of the user's then keeps its own.
     pub append: Option<String>,
     /// The user's device tree, in place of the generated one.
@@ -66,6 +68,7 @@ impl Default for MachineConfig {
             cpu: CpuConfig::default(),
             kernel: None,
             initrd: None,
+            demo: None,
             append: None,
             dtb: None,
             disks: Vec::new(),
@@ -76,6 +79,21 @@ impl Default for MachineConfig {
             max_insns: None,
             timeout: None,
         }
+    }
+}
+
+/// A kernel and its initial RAM disk that are part of the program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Demo {
+    /// As a file would hold it.
+    pub kernel: &'static [u8],
+    /// Likewise.
+    pub initrd: &'static [u8],
+}
+
+impl std::fmt::Debug for Demo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Demo {{ kernel: {} bytes, initrd: {} bytes }}", self.kernel.len(), self.initrd.len())
     }
 }
 
@@ -325,8 +343,11 @@ impl MachineConfig {
 
     fn validate_boot(&self) -> Result<(), ConfigError> {
         let append = self.append.as_deref().unwrap_or("");
-        if self.kernel.is_none() {
+        if self.kernel.is_none() && self.demo.is_none() {
             return Err(ConfigError::NoKernel);
+        }
+        if self.kernel.is_none() && self.initrd.is_some() {
+            return Err(ConfigError::InitrdWithoutKernel);
         }
         if append.len() > MAX_APPEND {
             return Err(ConfigError::AppendTooLong(append.len()));
