@@ -9,6 +9,7 @@
 //! | `proc` | processes and threads: clone, exec, exit, wait |
 //! | `mm` | address spaces: areas, faults, tables, ASIDs |
 //! | `vfs` | files: tmpfs, /proc, devices, pipes |
+//! | `socket` | pairs of local sockets |
 //! | `signal`, `futex`, `time`, `tty`, `random` | what their names say |
 //! | `feature` | what the CPUs can do: ID registers of all, capabilities, errata, boot options, AT_HWCAP |
 //! | `patch`, `cross` | static keys: code patched on all CPUs; orders to all CPUs |
@@ -16,7 +17,7 @@
 //! | `emulate` | MRS of the ID space at EL0 |
 //!
 //! Locks, from outer to inner: sleeping mutexes (file offset, pipe) · tables of threads and processes · a process's
-//! `children`, `state`, `threads` · `Mm` · page caches · wait queues · run queues · timers · frames and heap. A spin lock's
+//! `children`, `state`, `threads` · `Mm` · page caches · ends of sockets · epoll's list of what is ready · wait queues · run queues · timers · frames and heap. A spin lock's
 //! holder does not sleep, touch user memory or open interrupts.
 #![no_std]
 extern crate alloc;
@@ -38,6 +39,7 @@ pub mod proc;
 pub mod random;
 pub mod sched;
 pub mod signal;
+pub mod socket;
 pub mod spe;
 pub mod syscall;
 pub mod time;

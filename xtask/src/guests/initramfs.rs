@@ -48,7 +48,7 @@ const DIRECTORIES: [&str; 8] = ["batch", "bench", "bin", "dev", "modules", "proc
 pub fn kernel_archive(busybox: Option<&[u8]>, files: &[File]) -> Vec<u8> {
     let mut archive = Archive::default();
     // Linux makes /root by itself.
-    for directory in ["bin", "dev", "etc", "proc", "root", "tmp"] {
+    for directory in ["bin", "dev", "etc", "lib", "proc", "root", "tmp"] {
         archive.directory(directory);
     }
     for (name, major, minor) in [("console", 5, 1), ("null", 1, 3), ("zero", 1, 5), ("urandom", 1, 9)] {

@@ -1,6 +1,7 @@
 //! What is run on our kernel, and how it is judged: the same console on both machines and at both exception levels, and,
 //! for scripts, the same as under Linux.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::boot::{self, Boot, Echo, Level, Machine, Outcome};
-use crate::guests::{File, Guests, kernel_initramfs};
+use crate::guests::{File, Guests, HACKBENCH, Program, kernel_initramfs};
 use crate::shell;
 
 use super::{CPU_JUDGE, JUDGE};
@@ -26,6 +27,8 @@ enum Init {
     /// A program of `guest/el0` that prints between `NAME: begin` and `NAME: end`: the same as under Linux 6.12 on each of
     /// these presets, on Vambrace alone, since QEMU's CPUs of the same names have other features.
     SameAsLinux(&'static str, &'static [&'static str]),
+    /// The same, with Debian's programs and with programs of `guest/el0` in /bin.
+    Programs(&'static str, &'static [Program], &'static [&'static str]),
 }
 
 /// Something to run.
@@ -62,6 +65,12 @@ pub const ALL: &[Run] = &[
         init: Init::Script(include_str!("../../initramfs/kernel/pipes.sh")),
         cpus: &[1, 4],
         millions: 30_000,
+    },
+    Run {
+        name: "hackbench",
+        init: Init::Programs(include_str!("../../initramfs/kernel/hackbench.sh"), &[HACKBENCH], &[]),
+        cpus: &[1, 4],
+        millions: 10_000,
     },
 ];
 
@@ -134,7 +143,7 @@ impl Lab {
             }
             said = first.map(|(lines, _)| lines);
         }
-        if let (Init::Script(_), Some(lines), Some(initrd)) = (run.init, &said, &initrd) {
+        if let (Init::Script(_) | Init::Programs(..), Some(lines), Some(initrd)) = (run.init, &said, &initrd) {
             let expected = self.linux(initrd, echo)?;
             if *lines != expected {
                 bail!("{}: Linux says\n{}\n-- ours\n{}", run.name, expected.join("\n"), lines.join("\n"));
@@ -160,19 +169,24 @@ impl Lab {
         let archive = match run.init {
             Init::None => return Ok(None),
             Init::Program(name, _) | Init::SameAsLinux(name, _) => {
-                let program = boot::scratch(&format!("kernel-{name}"))?;
-                let source = shell::workspace_root().join("guest/el0").join(name).with_extension("c");
-                let mut gcc = Command::new("aarch64-linux-gnu-gcc");
-                gcc.args(["-O2", "-ffreestanding", "-nostdlib", "-static", "-fno-stack-protector", "-Wall", "-Wextra"])
-                    .args(["-Werror", "-Wl,--build-id=none", "-o"])
-                    .arg(&program)
-                    .arg(&source);
-                shell::capture(&mut gcc).with_context(|| format!("cannot build {}", source.display()))?;
-                kernel_initramfs(None, &[file("init", fs::read(&program)?)])
+                kernel_initramfs(None, &[file("init", compile(name)?)])
             }
             Init::Script(script) => {
                 let busybox = self.guests.busybox()?;
                 kernel_initramfs(Some(&busybox), &[file("init", script.as_bytes().to_vec())])
+            }
+            Init::Programs(script, programs, own) => {
+                let mut files = vec![file("init", script.as_bytes().to_vec())];
+                for program in programs {
+                    files.extend(self.guests.program(program)?);
+                }
+                for name in own {
+                    files.push(file(&format!("bin/{name}"), compile(name)?));
+                }
+                // Programs may share libraries.
+                let mut paths = BTreeSet::new();
+                files.retain(|file| paths.insert(file.path.clone()));
+                kernel_initramfs(Some(&self.guests.busybox()?), &files)
             }
         };
         let path = boot::scratch(&format!("kernel-{}.cpio", run.name))?;
@@ -226,6 +240,19 @@ fn without_event_stream(line: &str) -> String {
     word.map_or_else(|| line.to_owned(), |word| format!("AT_HWCAP: {:016x}", word & !(1 << 2)))
 }
 
+/// A program of `guest/el0`.
+fn compile(name: &str) -> Result<Vec<u8>> {
+    let program = boot::scratch(&format!("kernel-{name}"))?;
+    let source = shell::workspace_root().join("guest/el0").join(name).with_extension("c");
+    let mut gcc = Command::new("aarch64-linux-gnu-gcc");
+    gcc.args(["-O2", "-ffreestanding", "-nostdlib", "-static", "-fno-stack-protector", "-Wall", "-Wextra", "-Werror"])
+        .args(["-Wl,--build-id=none", "-o"])
+        .arg(&program)
+        .arg(&source);
+    shell::capture(&mut gcc).with_context(|| format!("cannot build {}", source.display()))?;
+    Ok(fs::read(&program)?)
+}
+
 fn between(outcome: &Outcome) -> Result<Vec<String>> {
     outcome.expect_line(BEGIN)?;
     outcome.expect_line(END)?;
@@ -248,7 +275,7 @@ fn judge(run: &Run, cpus: u32, outcome: &Outcome) -> Result<Vec<String>> {
             ensure!(!lines.is_empty(), "the program said nothing\n{}", outcome.report());
             Ok(lines)
         }
-        Init::Script(_) | Init::SameAsLinux(..) => {
+        Init::Script(_) | Init::SameAsLinux(..) | Init::Programs(..) => {
             outcome.expect_line("vambrace-kernel: init exited with status 0")?;
             outcome.expect_status(0)?;
             between(outcome)

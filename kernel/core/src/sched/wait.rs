@@ -1,7 +1,10 @@
 //! Sleeping until something holds.
 
 use alloc::collections::VecDeque;
-use alloc::sync::Arc;
+use alloc::sync::{Arc, Weak};
+use alloc::vec::Vec;
+use core::fmt;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use hal::sync::{Mutex as HalMutex, SpinLock, Waiting};
 use hal::timer;
@@ -9,11 +12,22 @@ use hal::timer;
 use super::timers::TimerId;
 use super::{CURRENT, State, prepare_to_sleep, schedule, stay_awake, wake};
 use crate::proc::Thread;
+use crate::vfs::Poll;
 
-/// Threads that wait for the same thing.
+/// Threads that wait for the same thing, and what else wants to know when it comes.
 #[derive(Debug, Default)]
 pub struct WaitQueue {
     waiting: SpinLock<VecDeque<Arc<Thread>>>,
+    /// Told of each wake-up for all. Few queues have any.
+    watchers: SpinLock<Vec<Weak<dyn Watcher>>>,
+    /// How many there are, for those who wake: they need no lock to find that there are none.
+    watched: AtomicUsize,
+}
+
+/// What wants to know that a queue's threads were woken, and stays in the queue.
+pub trait Watcher: Send + Sync + fmt::Debug {
+    /// They were, for these events. Called without locks of the queue; it must not sleep.
+    fn woken(&self, events: Poll);
 }
 
 /// Why a sleep ended although nothing holds.
@@ -37,7 +51,11 @@ pub enum Sleep {
 impl WaitQueue {
     /// Nobody waits.
     pub const fn new() -> Self {
-        Self { waiting: SpinLock::new(VecDeque::new()) }
+        Self {
+            waiting: SpinLock::new(VecDeque::new()),
+            watchers: SpinLock::new(Vec::new()),
+            watched: AtomicUsize::new(0),
+        }
     }
 
     /// Sleeps until `ready` gives something. It is asked before the first sleep, and after each wake-up of this queue.
@@ -113,11 +131,43 @@ impl WaitQueue {
 
     /// Wakes all.
     pub fn wake_all(&self) {
-        core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+        self.wake_for(Poll::ANY);
+    }
+
+    /// Wakes all: these events are why.
+    pub fn wake_for(&self, events: Poll) {
+        core::sync::atomic::fence(Ordering::SeqCst);
         let all = core::mem::take(&mut *self.waiting.lock());
         for thread in all {
             wake(&thread);
         }
+        if self.is_watched() {
+            let watchers: Vec<Arc<dyn Watcher>> = self.watchers.lock().iter().filter_map(Weak::upgrade).collect();
+            for watcher in watchers {
+                watcher.woken(events);
+            }
+        }
+    }
+
+    /// `watcher` is told of wake-ups from now on, as long as somebody has it.
+    pub fn watch(&self, watcher: Weak<dyn Watcher>) {
+        let mut watchers = self.watchers.lock();
+        watchers.retain(|watcher| watcher.strong_count() > 0);
+        watchers.push(watcher);
+        self.watched.store(watchers.len(), Ordering::SeqCst);
+    }
+
+    /// No longer, and nobody that is gone.
+    pub fn unwatch(&self, watcher: &dyn Watcher) {
+        let own = core::ptr::from_ref(watcher).cast::<()>();
+        let mut watchers = self.watchers.lock();
+        watchers.retain(|watcher| watcher.strong_count() > 0 && watcher.as_ptr().cast::<()>() != own);
+        self.watched.store(watchers.len(), Ordering::SeqCst);
+    }
+
+    /// Is there somebody to be told?
+    pub fn is_watched(&self) -> bool {
+        self.watched.load(Ordering::Relaxed) > 0
     }
 }
 

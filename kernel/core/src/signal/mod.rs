@@ -251,6 +251,14 @@ pub fn set_aside_and_block(mask: SigSet) {
     set_blocked(mask);
 }
 
+/// No signal ended what [`set_aside_and_block`] began.
+pub fn put_back() {
+    let before = CURRENT.get().signals.set_aside.lock().take();
+    if let Some(before) = before {
+        set_blocked(before);
+    }
+}
+
 fn die(signal: u8, frame: &UserFrame) -> ! {
     {
         let current = CURRENT.get();

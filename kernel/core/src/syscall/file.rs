@@ -9,21 +9,20 @@ use hal::uaccess;
 use super::user;
 use crate::errno::{Errno, Result};
 use crate::sched::CURRENT;
-use crate::sched::wait::{Ended, WaitQueue};
-use crate::vfs::{self, DirEntry, File, InodeKind, Poll, Sink, Source, open_flags, pipe};
+use crate::vfs::{self, Buffer, DirEntry, File, InodeKind, Sink, Source, open_flags, pipe};
 
 /// Most bytes of one call (Linux: MAX_RW_COUNT).
-const MAX_COUNT: usize = 0x7fff_f000;
+pub(super) const MAX_COUNT: usize = 0x7fff_f000;
 /// Most buffers of one call (UIO_MAXIOV).
 const MAX_VECTOR: usize = 1024;
 /// RLIMIT_NOFILE
 const NOFILE: usize = 7;
 
-fn limit() -> u64 {
+pub(super) fn limit() -> u64 {
     CURRENT.get().process.limit(NOFILE)
 }
 
-fn add(file: Arc<File>, flags: u32, least: usize) -> Result<i32> {
+pub(super) fn add(file: Arc<File>, flags: u32, least: usize) -> Result<i32> {
     CURRENT.get().files()?.add(file, flags & open_flags::CLOEXEC != 0, least, limit())
 }
 
@@ -49,49 +48,29 @@ pub fn pwrite64(fd: i32, buffer: u64, count: usize, offset: u64) -> Result<usize
     user::file(fd)?.write_at(&mut Source::user(buffer, count.min(MAX_COUNT)), offset)
 }
 
-/// Calls `each` with the buffers of an iovec, until one is not used up.
-fn each_buffer(vector: u64, count: usize, mut each: impl FnMut(u64, usize) -> Result<usize>) -> Result<usize> {
+/// The buffers of an iovec.
+pub(super) fn buffers(vector: u64, count: usize) -> Result<Vec<Buffer>> {
     if count > MAX_VECTOR {
         return Err(Errno::EINVAL);
     }
-    let mut total = 0;
+    let mut room = MAX_COUNT;
+    let mut buffers = Vec::with_capacity(count);
     for n in 0..count as u64 {
         let entry = vector.wrapping_add(16 * n);
         let (address, len) = (user::number(entry)?, user::number(entry.wrapping_add(8))?);
-        let len = isize::try_from(len).map_err(|_| Errno::EINVAL)? as usize;
-        if len == 0 {
-            continue;
-        }
-        match each(address, len.min(MAX_COUNT - total)) {
-            Ok(done) => {
-                total += done;
-                if done < len {
-                    break;
-                }
-            }
-            Err(_) if total > 0 => break,
-            Err(error) => return Err(error),
-        }
+        let len = (isize::try_from(len).map_err(|_| Errno::EINVAL)? as usize).min(room);
+        room -= len;
+        buffers.push((address, len));
     }
-    Ok(total)
+    Ok(buffers)
 }
 
 pub fn readv(fd: i32, vector: u64, count: usize) -> Result<usize> {
-    let file = user::file(fd)?;
-    let mut first = true;
-    each_buffer(vector, count, |address, len| {
-        // What came is given, before more is waited for.
-        if !first && file.ops.poll(&file).0 & Poll::IN.0 == 0 {
-            return Ok(0);
-        }
-        first = false;
-        file.read(&mut Sink::user(address, len))
-    })
+    user::file(fd)?.read(&mut Sink::users(&buffers(vector, count)?))
 }
 
 pub fn writev(fd: i32, vector: u64, count: usize) -> Result<usize> {
-    let file = user::file(fd)?;
-    each_buffer(vector, count, |address, len| file.write(&mut Source::user(address, len)))
+    user::file(fd)?.write(&mut Source::users(&buffers(vector, count)?))
 }
 
 pub fn sendfile(to: i32, from: i32, offset: u64, count: usize) -> Result<usize> {
@@ -229,18 +208,23 @@ pub fn pipe2(fds: u64, flags: u32) -> Result<()> {
         return Err(Errno::EINVAL);
     }
     let (read, write) = pipe::pair(flags);
-    let read = add(read, flags, 0)?;
-    let result = add(write, flags, 0).and_then(|write| {
+    add_two(read, write, flags, fds)
+}
+
+/// Two files for the program, their numbers to `fds`; none if that cannot be.
+pub(super) fn add_two(first: Arc<File>, second: Arc<File>, flags: u32, fds: u64) -> Result<()> {
+    let first = add(first, flags, 0)?;
+    let result = add(second, flags, 0).and_then(|second| {
         let mut bytes = [0; 8];
-        bytes[..4].copy_from_slice(&read.to_le_bytes());
-        bytes[4..].copy_from_slice(&write.to_le_bytes());
+        bytes[..4].copy_from_slice(&first.to_le_bytes());
+        bytes[4..].copy_from_slice(&second.to_le_bytes());
         uaccess::write(fds, &bytes).map_err(|fault| {
-            let _ = close(write);
+            let _ = close(second);
             fault.into()
         })
     });
     if result.is_err() {
-        let _ = close(read);
+        let _ = close(first);
     }
     result
 }
@@ -299,80 +283,5 @@ impl DirectoryList {
         self.bytes.resize(end, 0);
         self.cursor = entry.next;
         true
-    }
-}
-
-/// One of poll's entries: struct pollfd.
-#[derive(Clone, Copy, Debug)]
-struct PollEntry {
-    fd: i32,
-    events: u32,
-}
-
-pub fn ppoll(fds: u64, count: usize, timeout: u64, _mask: u64) -> Result<usize> {
-    if count as u64 > limit() {
-        return Err(Errno::EINVAL);
-    }
-    let deadline = match timeout {
-        0 => None,
-        address => Some(crate::sched::after_nanoseconds(user::timespec(address)?)),
-    };
-    let mut bytes = vec![0; 8 * count];
-    uaccess::read(&mut bytes, fds)?;
-    let entries: Vec<PollEntry> = bytes
-        .chunks_exact(8)
-        .map(|entry| PollEntry {
-            fd: i32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]),
-            events: u32::from(u16::from_le_bytes([entry[4], entry[5]])),
-        })
-        .collect();
-    let files: Vec<Option<Result<Arc<File>>>> =
-        entries.iter().map(|entry| (entry.fd >= 0).then(|| user::file(entry.fd))).collect();
-    let (count, events) = poll(&entries, &files, deadline)?;
-    for (entry, events) in bytes.chunks_exact_mut(8).zip(events) {
-        entry[6..8].copy_from_slice(&(events as u16).to_le_bytes());
-    }
-    uaccess::write(fds, &bytes)?;
-    Ok(count)
-}
-
-/// How many have events, and which.
-fn poll(
-    entries: &[PollEntry],
-    files: &[Option<Result<Arc<File>>>],
-    deadline: Option<u64>,
-) -> Result<(usize, Vec<u32>)> {
-    const INVALID: u32 = 0x20; // POLLNVAL
-    let look = || {
-        let events: Vec<u32> = entries
-            .iter()
-            .zip(files)
-            .map(|(entry, file)| match file {
-                None => 0,
-                Some(Err(_)) => INVALID,
-                Some(Ok(file)) => file.ops.poll(file).0 & (entry.events | Poll::ERROR.0 | Poll::HANG_UP.0),
-            })
-            .collect();
-        let count = events.iter().filter(|events| **events != 0).count();
-        (count > 0).then_some((count, events))
-    };
-    let open: Vec<&Arc<File>> = files.iter().flatten().flatten().collect();
-    let join = |joins: bool| {
-        for file in &open {
-            file.ops.wait_queues(&mut |queue: &WaitQueue| if joins { queue.join() } else { queue.leave() });
-        }
-    };
-    // A wake-up takes the thread out of the queue that woke it: it joins again each time.
-    let own = WaitQueue::new();
-    let result = own.wait_until(crate::sched::wait::Sleep::Interruptible, deadline, || {
-        join(false);
-        join(true);
-        look()
-    });
-    join(false);
-    match result {
-        Ok(found) => Ok(found),
-        Err(Ended::ByTime) => Ok((0, vec![0; entries.len()])),
-        Err(Ended::BySignal) => Err(Errno::EINTR),
     }
 }

@@ -5,12 +5,14 @@
 
 #![allow(clippy::unnecessary_wraps, reason = "the table expects a Result of every function")]
 
+mod event;
 mod file;
 mod fs;
 mod memory;
 mod misc;
 mod process;
 mod signal;
+mod socket;
 mod stat;
 mod table;
 mod time;

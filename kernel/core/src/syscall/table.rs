@@ -2,7 +2,7 @@
 
 use hal::trap::{SYSCALLS, Syscall};
 
-use super::{Argument, NO_FUNCTION, file, finish, fs, memory, misc, process, signal, stat, time};
+use super::{Argument, NO_FUNCTION, event, file, finish, fs, memory, misc, process, signal, socket, stat, time};
 
 macro_rules! table {
     ($($number:literal => $module:ident::$name:ident($($argument:ident),*);)*) => {{
@@ -23,6 +23,10 @@ macro_rules! table {
 /// Functions by number.
 pub const TABLE: [Syscall; SYSCALLS] = table! {
     17 => fs::getcwd(buffer, size);
+    19 => event::eventfd2(count, flags);
+    20 => event::epoll_create1(flags);
+    21 => event::epoll_ctl(epoll, operation, fd, event);
+    22 => event::epoll_pwait(epoll, events, count, timeout, mask, size);
     23 => file::dup(fd);
     24 => file::dup3(old, new, flags);
     25 => file::fcntl(fd, command, argument);
@@ -58,7 +62,8 @@ pub const TABLE: [Syscall; SYSCALLS] = table! {
     67 => file::pread64(fd, buffer, count, offset);
     68 => file::pwrite64(fd, buffer, count, offset);
     71 => file::sendfile(to, from, offset, count);
-    73 => file::ppoll(fds, count, timeout, mask);
+    72 => event::pselect6(count, reads, writes, exceptions, timeout, mask);
+    73 => event::ppoll(fds, count, timeout, mask, size);
     78 => fs::readlinkat(directory, path, buffer, size);
     79 => stat::newfstatat(directory, path, buffer, flags);
     80 => stat::fstat(fd, buffer);
@@ -113,6 +118,16 @@ pub const TABLE: [Syscall; SYSCALLS] = table! {
     177 => process::getegid();
     178 => process::gettid();
     179 => misc::sysinfo(buffer);
+    199 => socket::socketpair(family, kind, protocol, fds);
+    204 => socket::getsockname(fd, address, len);
+    205 => socket::getpeername(fd, address, len);
+    206 => socket::sendto(fd, buffer, len, flags, address, address_len);
+    207 => socket::recvfrom(fd, buffer, len, flags, address, address_len);
+    208 => socket::setsockopt(fd, level, name, value, len);
+    209 => socket::getsockopt(fd, level, name, value, len);
+    210 => socket::shutdown(fd, how);
+    211 => socket::sendmsg(fd, header, flags);
+    212 => socket::recvmsg(fd, header, flags);
     214 => memory::brk(end);
     215 => memory::munmap(address, length);
     216 => memory::mremap(old, old_length, new_length, flags, new);
@@ -129,5 +144,6 @@ pub const TABLE: [Syscall; SYSCALLS] = table! {
     291 => stat::statx(directory, path, flags, mask, buffer);
     435 => process::clone3(arguments, size);
     436 => file::close_range(first, last, flags);
+    441 => event::epoll_pwait2(epoll, events, count, timeout, mask, size);
     439 => fs::faccessat2(directory, path, mode, flags);
 };

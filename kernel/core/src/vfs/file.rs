@@ -47,6 +47,12 @@ impl Poll {
     pub const ERROR: Self = Self(0x8);
     /// POLLHUP
     pub const HANG_UP: Self = Self(0x10);
+    /// POLLRDHUP
+    pub const READ_HANG_UP: Self = Self(0x2000);
+    /// POLLWRBAND
+    pub const OUT_BAND: Self = Self(0x200);
+    /// Whatever there is.
+    pub const ANY: Self = Self(u32::MAX);
 }
 impl BitOr for Poll {
     type Output = Self;

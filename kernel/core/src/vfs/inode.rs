@@ -24,6 +24,8 @@ pub enum InodeKind {
     Symlink,
     /// A socket.
     Socket,
+    /// Something that has no place and no kind (Linux: anon_inode).
+    Anonymous,
 }
 
 impl InodeKind {
@@ -36,6 +38,7 @@ impl InodeKind {
             Self::Regular => 0o100_000,
             Self::Symlink => 0o120_000,
             Self::Socket => 0o140_000,
+            Self::Anonymous => 0,
         }
     }
     /// d_type of getdents64.
@@ -67,6 +70,24 @@ pub struct Metadata {
     pub device: (u32, u32),
     /// Nanoseconds since 1970: access, modification, change.
     pub times: [u64; 3],
+}
+
+impl Metadata {
+    /// Of what has no place.
+    pub fn anonymous() -> Self {
+        Self {
+            ino: 1,
+            dev: 0,
+            kind: InodeKind::Anonymous,
+            mode: 0o600,
+            links: 1,
+            uid: 0,
+            gid: 0,
+            size: 0,
+            device: (0, 0),
+            times: [crate::time::realtime(); 3],
+        }
+    }
 }
 
 /// A change of metadata.

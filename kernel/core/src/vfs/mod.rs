@@ -8,6 +8,8 @@
 
 pub mod cpio;
 pub mod device;
+pub mod epoll;
+pub mod eventfd;
 mod file;
 mod inode;
 mod location;
@@ -22,7 +24,7 @@ use alloc::sync::Arc;
 pub use file::{File, FileOps, FileTable, Poll, open_flags};
 pub use inode::{Change, DirEntry, Inode, InodeKind, Metadata, NewInode};
 pub use location::{Follow, FsContext, Location, resolve, resolve_parent};
-pub use transfer::{Sink, Source};
+pub use transfer::{Buffer, Sink, Source};
 
 use crate::errno::{Errno, Result};
 

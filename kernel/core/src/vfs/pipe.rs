@@ -126,7 +126,7 @@ impl Pipe {
                 drop(parts);
                 if to.done() > 0 {
                     if was_full {
-                        self.can_write.wake_all();
+                        self.can_write.wake_for(Poll::OUT);
                     }
                     return Ok(to.done());
                 }
@@ -193,8 +193,9 @@ impl Pipe {
         let result = self.fill_locked(&mut parts, from);
         self.update(&parts);
         drop(parts);
-        if was_empty {
-            self.can_read.wake_all();
+        // Those who watch want to know of each write (epoll's edges); those who sleep need not.
+        if was_empty || self.can_read.is_watched() {
+            self.can_read.wake_for(Poll::IN);
         }
         result
     }
