@@ -85,6 +85,8 @@ pub struct Boot {
     pub semihosting: bool,
     /// Further words for Vambrace alone.
     pub words: Vec<String>,
+    /// Further properties of QEMU's board, each behind a comma; Vambrace's has what the CPU has.
+    pub qemu_board: &'static str,
     /// A virtio disk.
     pub disk: Option<Disk>,
     /// Where Vambrace writes its statistics: `-` or a file.
@@ -115,6 +117,7 @@ impl Boot {
             memory: 1024,
             semihosting: false,
             words: Vec::new(),
+            qemu_board: "",
             disk: None,
             stats: None,
             max_insns: None,
@@ -175,13 +178,14 @@ impl Boot {
             Level::El1 => "virt,gic-version=3",
             Level::El2 => "virt,gic-version=3,virtualization=on",
         };
+        let board = format!("{board}{}", self.qemu_board);
         let cpu = match self.cpu {
             None => "cortex-a57",
             // QARMA5 makes QEMU four times slower, and its fixed algorithm is as good for what is measured.
             Some("max") => "max,pauth-impdef=on",
             Some(cpu) => cpu,
         };
-        command.args(["-M", board, "-cpu", cpu]);
+        command.args(["-M", &board, "-cpu", cpu]);
         command.args(["-accel", "tcg,thread=single", "-nographic", "-nic", "none", "-no-reboot"]);
         command.args(["-m", &self.memory.to_string(), "-smp", &self.cpus.to_string()]);
         if self.semihosting {

@@ -30,6 +30,7 @@ pub fn is_console(intid: u32) -> bool {
 /// The rest of the boot, on the boot CPU.
 pub fn main(board: &'static Board) -> ! {
     cmdline::set(board.bootargs());
+    crate::mte::choose_check();
     random::seed(&board.seed);
     let root = ROOT.get_or_init(tmpfs::new);
     let fs = Arc::new(FsContext::new(Location::root(Arc::clone(root) as Arc<dyn vfs::Inode>)));
@@ -46,6 +47,7 @@ pub fn main(board: &'static Board) -> ! {
     hal::gic::enable(hal::timer::intid());
     feature::begin();
     let online = start_others(board, idle);
+    crate::mte::init();
     emulate::init();
     contextidr::init();
     log!("vambrace-kernel: {online} of {} CPU(s) online", board.cpus.len());

@@ -21,6 +21,8 @@ pub enum Order {
     ClearPid,
     /// To report what is there: see [`crate::contextidr::Session`].
     ReportPid,
+    /// To stand still while code is replaced; see [`while_others_stand`].
+    StandStill,
 }
 
 /// One order at a time.
@@ -44,12 +46,33 @@ pub fn on_all(order: Order) {
     }
 }
 
+/// Calls `work` while all other CPUs stand still in code that `work` does not change. At boot only: `work` has to let them
+/// go, which [`hal::patch::apply_alternatives`] does, and can do once. Sleeps.
+pub fn while_others_stand<T>(work: impl FnOnce() -> T) -> T {
+    let _round = ROUND.lock();
+    let me = percpu::id();
+    let count = percpu::count();
+    ORDER.store(Order::StandStill as u32, Ordering::Relaxed);
+    MISSING.store(count - 1, Ordering::Release);
+    (0..count).filter(|cpu| *cpu != me).for_each(|cpu| gic::send(SGI, cpu));
+    while hal::patch::standing() < count - 1 {
+        hal::cpu::window();
+    }
+    // From here on this CPU serves no interrupt: what serves them may be half replaced.
+    let result = work();
+    while MISSING.load(Ordering::Acquire) != 0 {
+        hal::cpu::window();
+    }
+    result
+}
+
 /// The interrupt has come.
 pub fn on_interrupt() {
     carry_out(match ORDER.load(Ordering::Acquire) {
         1 => Order::WritePid,
         2 => Order::ClearPid,
         3 => Order::ReportPid,
+        4 => Order::StandStill,
         _ => Order::Synchronise,
     });
     MISSING.fetch_sub(1, Ordering::AcqRel);
@@ -61,6 +84,7 @@ fn carry_out(order: Order) {
         Order::WritePid => crate::contextidr::write_own(),
         Order::ClearPid => hal::cpu::set_context_id(0),
         Order::ReportPid => crate::contextidr::report_own(),
+        Order::StandStill => hal::patch::stand_still(),
     }
     // Exception entry and return synchronise too, but for CPUs with FEAT_ExS that were told otherwise.
     hal::cpu::isb();

@@ -8,6 +8,7 @@
 //! | `sched` | threads on CPUs, sleeping, timers |
 //! | `proc` | processes and threads: clone, exec, exit, wait |
 //! | `mm` | address spaces: areas, faults, tables, ASIDs |
+//! | `mte` | tags of memory: modes, failures, pages |
 //! | `vfs` | files: tmpfs, /proc, devices, pipes |
 //! | `socket` | pairs of local sockets |
 //! | `signal`, `futex`, `time`, `tty`, `random` | what their names say |
@@ -33,6 +34,7 @@ pub mod errno;
 pub mod feature;
 pub mod futex;
 pub mod mm;
+pub mod mte;
 pub mod panic;
 pub mod patch;
 pub mod proc;

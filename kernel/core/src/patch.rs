@@ -1,6 +1,8 @@
-//! Static keys: conditions that are in the code, for what is almost never on, or almost never changes.
+//! Static keys: conditions that are in the code, for what is almost never on, or almost never changes. And the moment when
+//! alternatives are chosen, code for what the CPUs have.
 
-use crate::cross::{Order, on_all};
+use crate::cross::{Order, on_all, while_others_stand};
+use crate::feature;
 use crate::sched::wait::{Mutex, mutex};
 
 /// Keys, by number.
@@ -9,6 +11,12 @@ pub mod key {
 
     /// Switches write the PID into CONTEXTIDR.
     pub const CONTEXT_ID: Key = 0;
+}
+
+/// Replaces code by what suits the CPUs, on all CPUs that run; those that come later find it so.
+pub fn choose_alternatives() {
+    let (chosen, all) = while_others_stand(|| hal::patch::apply_alternatives(feature::has_number));
+    hal::log!("vambrace-kernel: {chosen} of {all} alternatives");
 }
 
 /// A key that is on while anyone wants it.

@@ -9,6 +9,7 @@ use arch::esr::Ec;
 use crate::errno::Errno;
 use crate::mm::contpte::conflict;
 use crate::mm::{Access, FaultError};
+use crate::mte;
 use crate::sched::{self, CURRENT};
 use crate::signal::{self, Info, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
 
@@ -18,10 +19,16 @@ fn is_kernel(far: u64) -> bool {
 }
 
 /// Work before a system call, asked for by a flag of [`flags::ENTRY`]. True: the call runs.
-pub fn syscall_entry_work(_frame: &UserFrame) -> bool {
-    // Nobody sets such a flag yet.
-    CURRENT.get().context.clear_flags(flags::ENTRY);
-    true
+pub fn syscall_entry_work(frame: &UserFrame) -> bool {
+    CURRENT.get().context.clear_flags(flags::TRACE);
+    if !mte::on_entry() {
+        return true;
+    }
+    // The signal comes first, then the call is made, as if it had not been.
+    frame.set_original_x0(frame.register(0));
+    frame.set_pc(frame.pc() - 4);
+    CURRENT.get().context.set_flags(flags::RESTORE_ALL);
+    false
 }
 
 /// After a system call with a flag of [`flags::EXIT`] set: its result goes to the frame, and the work is done.
@@ -56,6 +63,9 @@ fn work(frame: &UserFrame, interrupted: Option<Errno>) {
         // The frame may be another now, all of which is loaded on this way.
         CURRENT.get().context.clear_flags(flags::RESTORE_ALL);
     }
+    if CURRENT.get().context.flags() & flags::MTE_CLEAR != 0 {
+        mte::on_exit();
+    }
 }
 
 /// A synchronous exception of EL0 that is no system call. True if the frame's X19 to X29 were changed.
@@ -71,6 +81,7 @@ pub fn el0_sync(frame: &UserFrame, esr: u64, far: u64) -> bool {
     if conflict::is_conflict(esr) && conflict::recover(frame.pc()) {
         return false;
     }
+    mte::on_entry();
     match Ec::from_bits(esr >> 26) {
         Some(Ec::DataAbort | Ec::InstructionAbort) => user_abort(esr, far),
         Some(Ec::FpAccess) => hal::fp::allow(&CURRENT.get().context),
@@ -110,8 +121,9 @@ fn user_abort(esr: u64, far: u64) {
     if !is_page_fault(esr) {
         return match esr & 0x3f {
             0x21 => signal::force(SIGBUS, Info::of_fault(1, far).with_esr(esr)), // BUS_ADRALN
-            0x11 => signal::force(SIGSEGV, Info::of_fault(9, far).with_esr(esr)), // SEGV_MTESERR
-            _ => signal::force(SIGBUS, Info::of_fault(2, far).with_esr(esr)),    // BUS_ADRERR
+            // SEGV_MTESERR; FAR's bits 63:60 are UNKNOWN for it.
+            0x11 => signal::force(SIGSEGV, Info::of_fault(9, far & !(0xf << 60)).with_esr(esr)),
+            _ => signal::force(SIGBUS, Info::of_fault(2, far).with_esr(esr)), // BUS_ADRERR
         };
     }
     if is_kernel(far) {
@@ -175,6 +187,7 @@ fn fix_is_known(_frame: &UserFrame) -> bool {
 
 /// An interrupt. Serves all that are pending.
 pub fn irq() {
+    mte::on_entry();
     loop {
         let intid = gic::acknowledge();
         if intid >= gic::SPECIAL {

@@ -122,6 +122,24 @@ pub mod patch {
         1
     }
 }
+pub mod alternative {
+    //! No code to replace.
+
+    /// No.
+    pub fn has<const CAPABILITY: u32>() -> bool {
+        false
+    }
+    /// Nothing to wait for.
+    pub fn stand_still() {}
+    /// Nobody.
+    pub fn standing() -> usize {
+        0
+    }
+    /// None of none.
+    pub fn apply_alternatives(_is_met: impl Fn(u32) -> bool) -> (usize, usize) {
+        (0, 0)
+    }
+}
 pub mod timer {
     //! Time stands still.
 
@@ -215,7 +233,7 @@ pub(crate) mod user {
     pub unsafe fn user_load32(_at: u64) -> Pair {
         Pair { value: 0, status: 1 }
     }
-    pub unsafe fn user_cas32(_at: u64, _expected: u32, _new: u32, _pan: u64) -> Pair {
+    pub unsafe fn user_cas32(_at: u64, _expected: u32, _new: u32) -> Pair {
         Pair { value: 0, status: 1 }
     }
 }

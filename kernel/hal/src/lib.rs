@@ -22,6 +22,7 @@ pub mod fp;
 pub mod gic;
 pub mod ident;
 pub mod mem;
+pub mod mte;
 pub mod patch;
 pub mod percpu;
 pub mod power;

@@ -26,10 +26,14 @@ pub mod flags {
     pub const SIGNAL: u32 = 1 << 1;
     /// The frame's callee-saved registers were changed: all are loaded from it. Cleared on the way.
     pub const RESTORE_ALL: u32 = 1 << 2;
-    /// A tag check failed asynchronously; the call does not run.
-    pub const ASYNC_FAULT: u32 = 1 << 8;
+    /// TFSRE0_EL1 is to be cleared: what the kernel's accesses found since the entry is not the program's.
+    pub const MTE_CLEAR: u32 = 1 << 3;
+    /// Its tag checks are asynchronous or asymmetric: TFSRE0_EL1 is to be looked at. Stays while they are.
+    pub const MTE_ASYNC: u32 = 1 << 10;
     /// Someone wants to see system calls.
     pub const TRACE: u32 = 1 << 9;
+    /// Its system calls may be given addresses with tags (PR_TAGGED_ADDR_ENABLE).
+    pub const TAGGED_ADDRESSES: u32 = 1 << 16;
     /// What takes a system call off the short way before it runs.
     pub const ENTRY: u32 = 0xff00;
     /// What takes the return to EL0 off the short way.
@@ -276,6 +280,14 @@ fn begin_address() -> u64 {
     }
     #[cfg(not(target_os = "none"))]
     0
+}
+
+/// Flags of the thread that runs on this CPU; 0 where there is none yet.
+#[inline]
+pub(crate) fn current_flags() -> u32 {
+    let context = percpu::this().thread.load(Ordering::Relaxed);
+    // SAFETY: it is the running thread's, which is alive; it can only be this thread's until this returns.
+    unsafe { context.as_ref() }.map_or(0, Context::flags)
 }
 
 /// SP_EL0 of the current thread.

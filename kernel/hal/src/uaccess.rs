@@ -2,6 +2,7 @@
 //! spin lock that the fault path takes may be held. A fault that cannot be served gives [`Fault`].
 
 use crate::mem::Frame;
+use crate::thread::flags;
 
 /// EL0's memory is not there, or not to be accessed so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,14 +19,26 @@ pub enum Exchange {
 
 #[cfg(target_os = "none")]
 mod target {
-    core::arch::global_asm!(include_str!("mem/uaccess.S"), options(raw));
+    use crate::patch::capability;
+
+    core::arch::global_asm!(
+        ".set CAP_PAN, {pan}",
+        ".set CAP_LSE, {lse}",
+        ".set CAP_MTE, {mte}",
+        include_str!("patch/begin.S"),
+        include_str!("mem/uaccess.S"),
+        include_str!("patch/end.S"),
+        pan = const capability::PAN,
+        lse = const capability::LSE,
+        mte = const capability::MTE,
+    );
 
     unsafe extern "C" {
         pub fn user_read(to: *mut u8, from: u64, len: usize) -> usize;
         pub fn user_write(to: u64, from: *const u8, len: usize) -> usize;
         pub fn user_clear(to: u64, len: usize) -> usize;
         pub fn user_load32(at: u64) -> Pair;
-        pub fn user_cas32(at: u64, expected: u32, new: u32, pan: u64) -> Pair;
+        pub fn user_cas32(at: u64, expected: u32, new: u32) -> Pair;
     }
 
     #[repr(C)]
@@ -40,8 +53,18 @@ use target::*;
 #[cfg(not(target_os = "none"))]
 use crate::fakes::user::*;
 
+/// May the current thread name its memory by that address? One with a tag is refused, as Linux does, unless it was allowed
+/// to pass such (PR_TAGGED_ADDR_ENABLE). Addresses of the kernel fault by themselves.
+#[inline]
+fn is_named(at: u64) -> bool {
+    at >> 56 == 0 || crate::thread::current_flags() & flags::TAGGED_ADDRESSES != 0
+}
+
 /// Reads `to.len()` bytes; returns how many could be.
 pub fn read_some(to: &mut [u8], from: u64) -> usize {
+    if !is_named(from) {
+        return 0;
+    }
     // SAFETY: the destination is the slice; the source is accessed as EL0 would.
     to.len() - unsafe { user_read(to.as_mut_ptr(), from, to.len()) }
 }
@@ -53,6 +76,9 @@ pub fn read(to: &mut [u8], from: u64) -> Result<(), Fault> {
 
 /// Writes `from`; returns how many bytes could be.
 pub fn write_some(to: u64, from: &[u8]) -> usize {
+    if !is_named(to) {
+        return 0;
+    }
     // SAFETY: the source is the slice; the destination is accessed as EL0 would.
     from.len() - unsafe { user_write(to, from.as_ptr(), from.len()) }
 }
@@ -65,11 +91,14 @@ pub fn write(to: u64, from: &[u8]) -> Result<(), Fault> {
 /// Zeroes `len` bytes.
 pub fn clear(to: u64, len: usize) -> Result<(), Fault> {
     // SAFETY: accessed as EL0 would.
-    if unsafe { user_clear(to, len) } == 0 { Ok(()) } else { Err(Fault) }
+    if is_named(to) && unsafe { user_clear(to, len) } == 0 { Ok(()) } else { Err(Fault) }
 }
 
 /// Reads a word, at once.
 pub fn load32(at: u64) -> Result<u32, Fault> {
+    if !is_named(at) {
+        return Err(Fault);
+    }
     // SAFETY: accessed as EL0 would.
     let pair = unsafe { user_load32(at) };
     if pair.status == 0 { Ok(pair.value as u32) } else { Err(Fault) }
@@ -78,13 +107,13 @@ pub fn load32(at: u64) -> Result<u32, Fault> {
 /// Stores `new` if `expected` is there, at once. The address must be a multiple of four.
 pub fn compare_exchange32(at: u64, expected: u32, new: u32) -> Result<Exchange, Fault> {
     // This one access has the kernel's rights: only EL0's half may be reached. A tag may be in the top byte.
-    if at & 3 != 0 || at << 8 >> 8 >= crate::mem::layout::USER_END {
+    if at & 3 != 0 || !is_named(at) || at << 8 >> 8 >= crate::mem::layout::USER_END {
         return Err(Fault);
     }
     loop {
         // SAFETY: EL0's half of the address space, with a fixup. A page that EL0 may only read is read-only to the
         // kernel as well.
-        let pair = unsafe { user_cas32(at, expected, new, u64::from(crate::boot::has_pan())) };
+        let pair = unsafe { user_cas32(at, expected, new) };
         match pair.status {
             0 => return Ok(Exchange::Stored),
             2 => return Ok(Exchange::Other(pair.value as u32)),
@@ -98,6 +127,9 @@ impl Frame {
     /// Fills `len` bytes at `offset` from EL0's memory; returns how many could be. Panics beyond the page's end.
     pub fn fill_from_user(&self, offset: usize, from: u64, len: usize) -> usize {
         assert!(offset <= crate::mem::PAGE_SIZE && len <= crate::mem::PAGE_SIZE - offset);
+        if !is_named(from) {
+            return 0;
+        }
         // SAFETY: within the frame, whose contents nobody refers to.
         len - unsafe { user_read(self.contents().add(offset), from, len) }
     }
@@ -105,6 +137,9 @@ impl Frame {
     /// Copies `len` bytes at `offset` to EL0's memory; returns how many could be. Panics beyond the page's end.
     pub fn copy_to_user(&self, offset: usize, to: u64, len: usize) -> usize {
         assert!(offset <= crate::mem::PAGE_SIZE && len <= crate::mem::PAGE_SIZE - offset);
+        if !is_named(to) {
+            return 0;
+        }
         // SAFETY: as above.
         len - unsafe { user_write(to, self.contents().add(offset), len) }
     }

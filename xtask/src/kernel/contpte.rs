@@ -8,8 +8,9 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::boot::{self, Boot, Echo, Level, Machine, Outcome};
-use crate::guests::{File, kernel_initramfs};
 use crate::shell;
+
+use super::program;
 
 /// Its name on the command line.
 pub const NAME: &str = "contpte";
@@ -30,19 +31,10 @@ struct Counts {
 
 /// Runs it; a line about how it went.
 pub fn check(image: &Path, echo: Echo) -> Result<String> {
-    let program = boot::scratch("kernel-contpte")?;
-    let source = shell::workspace_root().join("guest/el0/contpte.c");
-    let mut gcc = Command::new("aarch64-linux-gnu-gcc");
-    gcc.args(["-O2", "-ffreestanding", "-nostdlib", "-static", "-fno-stack-protector", "-Wall", "-Wextra", "-Werror"])
-        .args(["-Wl,--build-id=none", "-o"])
-        .arg(&program)
-        .arg(&source);
-    shell::capture(&mut gcc).with_context(|| format!("cannot build {}", source.display()))?;
+    let program = program::build("contpte")?;
     let judge = shell::capture(Command::new("qemu-aarch64").arg(&program))?;
     ensure!(judge == "contpte: right\n", "under qemu-aarch64: {judge}");
-    let init = File { path: "init".to_owned(), permissions: 0o755, contents: fs::read(&program)? };
-    let initrd = boot::scratch("kernel-contpte.cpio")?;
-    fs::write(&initrd, kernel_initramfs(None, &[init]))?;
+    let initrd = program::initramfs("contpte")?;
 
     let mut facts = Vec::new();
     for level in [Level::El1, Level::El2] {

@@ -2,10 +2,14 @@
 
 mod build;
 mod contpte;
+mod mte;
 mod paths;
+mod program;
 mod runs;
 mod toolchain;
 mod trace;
+
+use std::path::Path;
 
 use anyhow::{Context, Result};
 
@@ -20,6 +24,10 @@ const JUDGE: Kernel = Kernel::V6_1;
 
 /// The one that knows as many features of CPUs as our kernel.
 const CPU_JUDGE: Kernel = Kernel::V6_12;
+
+/// A run that judges by itself: of a built image, a line about how it went.
+type Own = fn(&Path, boot::Echo) -> Result<String>;
+const OWN: [(&str, Own); 2] = [(contpte::NAME, contpte::check), (mte::NAME, mte::check)];
 
 /// Arguments of `cargo xtask kernel`.
 #[derive(Debug, clap::Args)]
@@ -56,19 +64,22 @@ pub fn run(args: &Args) -> Result<()> {
     }
     if args.run.is_empty() {
         let names: Vec<&str> = RUNS.iter().map(|run| run.name).collect();
-        println!("runs: {}, {}", names.join(", "), contpte::NAME);
+        let own = OWN.map(|(name, _)| name);
+        println!("runs: {}, {}", names.join(", "), own.join(", "));
         return Ok(());
     }
-    let (own, run): (Vec<&String>, Vec<&String>) = args.run.iter().partition(|name| *name == contpte::NAME);
-    if !own.is_empty() || args.run.iter().any(|name| name == "all") {
-        setup::ensure(&[setup::Part::Cross, setup::Part::QemuSystem])?;
+    let is_own = |name: &&String| OWN.iter().any(|(own, _)| own == name);
+    let (own, run): (Vec<&String>, Vec<&String>) = args.run.iter().partition(is_own);
+    let is_all = args.run.iter().any(|name| name == "all");
+    for (_, check) in OWN.iter().filter(|(name, _)| is_all || own.iter().any(|own| own == name)) {
+        setup::ensure(&[setup::Part::Guests, setup::Part::Cross, setup::Part::QemuSystem, setup::Part::QemuUser])?;
         boot::build_vambrace()?;
-        println!("{}", contpte::check(&image, echo)?);
+        println!("{}", check(&image, echo)?);
     }
     if run.is_empty() {
         return Ok(());
     }
-    let wanted: Vec<&Run> = if args.run.iter().any(|name| name == "all") {
+    let wanted: Vec<&Run> = if is_all {
         RUNS.iter().collect()
     } else {
         let find = |name: &String| {

@@ -4,16 +4,14 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::boot::{self, Boot, Echo, Level, Machine, Outcome};
 use crate::guests::{File, Guests, HACKBENCH, Program, kernel_initramfs};
-use crate::shell;
 
-use super::{CPU_JUDGE, JUDGE};
+use super::{CPU_JUDGE, JUDGE, program};
 
 /// What init is.
 #[derive(Debug, Clone, Copy)]
@@ -169,7 +167,7 @@ impl Lab {
         let archive = match run.init {
             Init::None => return Ok(None),
             Init::Program(name, _) | Init::SameAsLinux(name, _) => {
-                kernel_initramfs(None, &[file("init", compile(name)?)])
+                kernel_initramfs(None, &[file("init", fs::read(program::build(name)?)?)])
             }
             Init::Script(script) => {
                 let busybox = self.guests.busybox()?;
@@ -181,7 +179,7 @@ impl Lab {
                     files.extend(self.guests.program(program)?);
                 }
                 for name in own {
-                    files.push(file(&format!("bin/{name}"), compile(name)?));
+                    files.push(file(&format!("bin/{name}"), fs::read(program::build(name)?)?));
                 }
                 // Programs may share libraries.
                 let mut paths = BTreeSet::new();
@@ -238,19 +236,6 @@ impl Lab {
 fn without_event_stream(line: &str) -> String {
     let word = line.strip_prefix("AT_HWCAP: ").and_then(|digits| u64::from_str_radix(digits, 16).ok());
     word.map_or_else(|| line.to_owned(), |word| format!("AT_HWCAP: {:016x}", word & !(1 << 2)))
-}
-
-/// A program of `guest/el0`.
-fn compile(name: &str) -> Result<Vec<u8>> {
-    let program = boot::scratch(&format!("kernel-{name}"))?;
-    let source = shell::workspace_root().join("guest/el0").join(name).with_extension("c");
-    let mut gcc = Command::new("aarch64-linux-gnu-gcc");
-    gcc.args(["-O2", "-ffreestanding", "-nostdlib", "-static", "-fno-stack-protector", "-Wall", "-Wextra", "-Werror"])
-        .args(["-Wl,--build-id=none", "-o"])
-        .arg(&program)
-        .arg(&source);
-    shell::capture(&mut gcc).with_context(|| format!("cannot build {}", source.display()))?;
-    Ok(fs::read(&program)?)
 }
 
 fn between(outcome: &Outcome) -> Result<Vec<String>> {

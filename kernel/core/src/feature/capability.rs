@@ -53,7 +53,7 @@ pub static CAPABILITIES: &[CapabilityInfo] = &[
     CapabilityInfo { capability: Capability::Asid16, scope: Scope::Boot, fields: &[(ID_AA64MMFR0_EL1, 4, 2)] },
     CapabilityInfo { capability: Capability::Lse, scope: Scope::System, fields: &[(ID_AA64ISAR0_EL1, 20, 2)] },
     CapabilityInfo { capability: Capability::Idst, scope: Scope::System, fields: &[(ID_AA64MMFR2_EL1, 36, 1)] },
-    CapabilityInfo { capability: Capability::Mte, scope: Scope::System, fields: &[(ID_AA64PFR1_EL1, 8, 2)] },
+    CapabilityInfo { capability: Capability::Mte, scope: Scope::Boot, fields: &[(ID_AA64PFR1_EL1, 8, 2)] },
     CapabilityInfo { capability: Capability::Mte3, scope: Scope::System, fields: &[(ID_AA64PFR1_EL1, 8, 3)] },
     CapabilityInfo { capability: Capability::TlbiRange, scope: Scope::System, fields: &[(ID_AA64ISAR0_EL1, 56, 2)] },
     CapabilityInfo { capability: Capability::Epan, scope: Scope::System, fields: &[(ID_AA64MMFR1_EL1, 20, 3)] },
@@ -248,6 +248,8 @@ mod tests {
     #[test]
     fn tables_are_in_the_order_of_their_enums() {
         assert!(CAPABILITIES.iter().enumerate().all(|(n, info)| info.capability as usize == n));
+        use hal::patch::capability::{LSE, MTE, PAN};
+        assert_eq!((PAN, LSE, MTE), (Capability::Pan as u32, Capability::Lse as u32, Capability::Mte as u32));
         assert!(ERRATA.iter().enumerate().all(|(n, info)| info.erratum as usize == n));
     }
 

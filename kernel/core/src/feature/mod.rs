@@ -84,7 +84,8 @@ pub fn take_this_cpu() -> bool {
     result.is_ok()
 }
 
-/// All CPUs that come early have come: what they have in common is what programs will be told. Once is enough.
+/// All CPUs that come early have come: what they have in common is what programs will be told, and what code is chosen by.
+/// Once is enough.
 pub fn finish() {
     if SYSTEM.get().is_some() {
         return;
@@ -95,12 +96,18 @@ pub fn finish() {
     for info in errata::ERRATA.iter().filter(|info| system.has_erratum(info.erratum)) {
         log!("vambrace-kernel: erratum: {}", info.name);
     }
+    crate::patch::choose_alternatives();
 }
 
 /// May it be used? From [`finish`] on; before, nothing may.
 #[inline]
 pub fn has(capability: Capability) -> bool {
-    CAPABILITIES.load(Ordering::Relaxed) & 1 << capability as u32 != 0
+    has_number(capability as u32)
+}
+
+/// The same, by number.
+pub(crate) fn has_number(capability: u32) -> bool {
+    CAPABILITIES.load(Ordering::Relaxed) & 1 << capability != 0
 }
 
 /// How the sizes of blocks may be changed. From [`finish`] on.

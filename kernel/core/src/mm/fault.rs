@@ -11,6 +11,7 @@ use super::space::Space;
 use super::vma::{Backing, Protection, Sharing, Vma};
 use super::{PAGE, USER_END};
 use crate::errno::Errno;
+use crate::mte;
 
 /// What an access wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -109,6 +110,9 @@ impl Space {
         if protection.executable() {
             frame.sync_instructions();
         }
+        if protection.tagged() {
+            mte::prepare(&frame);
+        }
         entry.store(Pte::page(frame.into_descriptor(), protection).0, Ordering::Release);
         // No TLB has an entry of a descriptor that was invalid; the walk has to see the new one.
         hal::cpu::dsb_ishst();
@@ -134,6 +138,10 @@ impl Space {
             return Err(FaultError::OutOfMemory);
         };
         new.copy_from(&frame);
+        mte::copy(&new, &frame);
+        if vma.protection.tagged() {
+            mte::prepare(&new);
+        }
         if vma.protection.executable() {
             new.sync_instructions();
         }
@@ -181,6 +189,7 @@ fn first_page(vma: &Vma, va: u64, access: Access) -> Result<(Frame, Protection),
             }
             let own = Frame::new(FrameKind::User).ok_or(FaultError::OutOfMemory)?;
             own.copy_from(&page);
+            mte::copy(&own, &page);
             Ok((own, vma.protection))
         }
     }

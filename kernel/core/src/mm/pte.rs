@@ -7,7 +7,9 @@ use super::vma::Protection;
 
 const VALID: u64 = 1;
 const PAGE_OR_TABLE: u64 = 2;
+const ATTR: u64 = 7 << 2;
 const ATTR_NORMAL: u64 = 1 << 2;
+const ATTR_TAGGED: u64 = 3 << 2;
 const AP_SHIFT: u32 = 6;
 const AP_READ_ONLY: u64 = 2 << AP_SHIFT;
 const SH: u64 = sh::INNER << 8;
@@ -47,12 +49,17 @@ impl Pte {
 
     /// A page of EL0 with these rights. Without any it is kept, but inaccessible to EL0.
     pub fn page(pa: Pa, protection: Protection) -> Self {
-        Self(pa.0 | VALID | PAGE_OR_TABLE | ATTR_NORMAL | SH | AF | NG | PXN).with(protection)
+        Self(pa.0 | VALID | PAGE_OR_TABLE | SH | AF | NG | PXN).with(protection)
     }
 
     /// A table of the next level.
     pub fn table(pa: Pa) -> Self {
         Self(pa.0 | VALID | PAGE_OR_TABLE)
+    }
+
+    /// Is it Tagged memory?
+    pub fn is_tagged(self) -> bool {
+        self.0 & ATTR == ATTR_TAGGED
     }
 
     /// The same page with other rights.
@@ -66,7 +73,8 @@ impl Pte {
             ap::RO_EL1 // executable only, or nothing
         };
         let uxn = if protection.executable() { 0 } else { UXN };
-        Self(self.0 & !(3 << AP_SHIFT | UXN) | rights << AP_SHIFT | uxn)
+        let memory = if protection.tagged() { ATTR_TAGGED } else { ATTR_NORMAL };
+        Self(self.0 & !(3 << AP_SHIFT | UXN | ATTR) | memory | rights << AP_SHIFT | uxn)
     }
 
     /// The same page, not to be written to.

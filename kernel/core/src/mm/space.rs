@@ -232,7 +232,13 @@ impl Space {
         // A block that changes as a whole stays folded: only the rights change, so what the TLB has is one or the other.
         self.unfold_edges(start, end, asid);
         for mut vma in self.cut(start, end) {
+            let becomes_tagged = protection.tagged() && !vma.protection.tagged();
+            let protection = protection.over(vma.protection);
             vma.protection = protection;
+            if becomes_tagged {
+                // Memory types differ: no page of a folded block may go before the others.
+                self.unfold_range(vma.start, vma.end, asid);
+            }
             let is_private = vma.sharing == Sharing::Private;
             let mut changed = 0;
             let mut own = contpte::Own::new(&vma);
@@ -244,6 +250,14 @@ impl Space {
                     new = new.read_only();
                 }
                 if new != old {
+                    if new.is_tagged() && !old.is_tagged() {
+                        let frame = Frame::from_descriptor(old.pa());
+                        crate::mte::prepare(&frame);
+                        let _ = frame.into_descriptor();
+                        // The memory type changes: break before make.
+                        entry.store(0, Ordering::Relaxed);
+                        tlb::page(asid, va);
+                    }
                     if new.is_executable() && !old.is_executable() {
                         let frame = Frame::from_descriptor(old.pa());
                         frame.sync_instructions();

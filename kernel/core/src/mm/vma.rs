@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 
 use super::{PAGE, PageSource};
 
-/// Rights: PROT_READ 1, PROT_WRITE 2, PROT_EXEC 4 of mmap(2).
+/// Rights: PROT_READ 1, PROT_WRITE 2, PROT_EXEC 4 of mmap(2), and PROT_MTE 0x20.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Protection(u8);
 
@@ -16,9 +16,25 @@ impl Protection {
     /// Reading and writing.
     pub const READ_WRITE: Self = Self(3);
 
-    /// From the low three bits.
+    const MTE: u8 = 0x20;
+
+    /// From the low three bits, and PROT_MTE.
     pub const fn from_bits(bits: u64) -> Self {
-        Self(bits as u8 & 7)
+        Self(bits as u8 & (7 | Self::MTE))
+    }
+    /// PROT_MTE: the page's allocation tags can be accessed, and checked against.
+    pub const fn tagged(self) -> bool {
+        self.0 & Self::MTE != 0
+    }
+    /// The same without PROT_MTE.
+    #[must_use]
+    pub const fn untagged(self) -> Self {
+        Self(self.0 & 7)
+    }
+    /// These rights on a page that had `old`: PROT_MTE stays.
+    #[must_use]
+    pub const fn over(self, old: Self) -> Self {
+        Self(self.0 | old.0 & Self::MTE)
     }
     /// As mmap's bits.
     pub const fn bits(self) -> u8 {

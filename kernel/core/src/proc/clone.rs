@@ -66,6 +66,7 @@ pub fn clone(args: &CloneArgs) -> Result<i32> {
     *new.name.lock() = *current.name.lock();
     *new.credentials.lock() = *current.credentials.lock();
     new.signals.inherit(&current.signals);
+    crate::mte::inherit(&new, &current);
     let frame = new.context.frame();
     frame.copy_from(current.context.frame());
     frame.set_register(0, 0);

@@ -125,6 +125,7 @@ pub fn exec(mut request: Request) -> Result<()> {
     current.set_name(name.rsplit(|byte| *byte == b'/').next().unwrap_or(&name));
     current.clear_child_tid.store(0, core::sync::atomic::Ordering::Relaxed);
     hal::fp::forget(&current.context);
+    crate::mte::reset();
     hal::thread::set_user_sp(sp);
     hal::thread::set_user_tpidr(0);
     let frame = current.context.frame();

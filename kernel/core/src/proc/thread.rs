@@ -56,6 +56,8 @@ pub struct Thread {
     pub vfork_released: AtomicU64,
     /// Page faults served: without and with a page of a file.
     pub faults: AtomicU64,
+    /// PR_SET_TAGGED_ADDR_CTRL's word; only the thread itself changes it.
+    pub mte_control: AtomicU64,
     start: SpinLock<Option<Start>>,
     is_idle: bool,
 }
@@ -86,6 +88,7 @@ impl Thread {
             vfork_parent: SpinLock::new(None),
             vfork_released: AtomicU64::new(0),
             faults: AtomicU64::new(0),
+            mte_control: AtomicU64::new(0),
             start: SpinLock::new(start),
             is_idle: false,
         })

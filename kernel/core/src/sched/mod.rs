@@ -220,6 +220,7 @@ pub fn schedule() {
     current.schedule.run_ticks.fetch_add(now.wrapping_sub(since), Ordering::Relaxed);
     next.schedule.since.store(now, Ordering::Relaxed);
     me.switches.fetch_add(1, Ordering::Relaxed);
+    crate::mte::switch(&current, &next);
     // Before the translation table: the switch's one ISB is behind both.
     crate::contextidr::switch(next.tid);
     next.activate_memory(&current);

@@ -37,6 +37,7 @@ const ESR_SIZE: usize = 16;
 
 const SA_ONSTACK: u64 = 0x0800_0000;
 const SA_SIGINFO: u64 = 4;
+const SA_EXPOSE_TAGBITS: u64 = 0x800;
 const SA_RESTORER: u64 = 0x0400_0000;
 const SS_DISABLE: u32 = 2;
 const SS_ONSTACK: u32 = 1;
@@ -74,12 +75,13 @@ pub fn push(frame: &UserFrame, signal: u8, info: &Info, action: &Action, mask: S
     let record = top.checked_sub(16).ok_or(Errno::EFAULT)? & !15;
     let at = record.checked_sub(offset::END as u64).ok_or(Errno::EFAULT)? & !15;
     let mut bytes = vec![0u8; offset::END];
-    bytes[..offset::CONTEXT].copy_from_slice(&info.to_bytes(signal));
+    let shown = if action.flags & SA_EXPOSE_TAGBITS == 0 { info.without_tag(signal) } else { *info };
+    bytes[..offset::CONTEXT].copy_from_slice(&shown.to_bytes(signal));
     put(&mut bytes, offset::STACK, stack.0);
     put(&mut bytes, offset::STACK + 8, u64::from(stack_flags(stack, sp)));
     put(&mut bytes, offset::STACK + 16, stack.1);
     put(&mut bytes, offset::MASK, mask.0);
-    put(&mut bytes, offset::REGISTERS, info.fault_address());
+    put(&mut bytes, offset::REGISTERS, info.without_tag(signal).fault_address());
     for n in 0..31 {
         put(&mut bytes, offset::REGISTERS + 8 + 8 * n, frame.register(n));
     }

@@ -76,6 +76,17 @@ impl Info {
         }
     }
 
+    /// The same with an address that has no tag: bits 63:56 are as bit 55. SIGTRAP's stays as it is.
+    #[must_use]
+    pub fn without_tag(self, signal: u8) -> Self {
+        match self.cause {
+            Cause::Fault(address) if signal != super::SIGTRAP => {
+                Self { cause: Cause::Fault(address & ((address << 8) as i64 >> 8) as u64), ..self }
+            }
+            _ => self,
+        }
+    }
+
     /// siginfo_t for `signal`.
     pub fn to_bytes(&self, signal: u8) -> [u8; 128] {
         let mut bytes = [0; 128];

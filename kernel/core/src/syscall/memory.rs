@@ -45,7 +45,10 @@ pub fn mmap(address: u64, length: u64, protection: u64, flags: u64, fd: i32, off
         (false, true) => Placement::Fixed(address),
         _ => Placement::Hint(address),
     };
-    let protection = Protection::from_bits(protection);
+    let mut protection = Protection::from_bits(protection);
+    if hal::mte::get().is_none() {
+        protection = protection.untagged();
+    }
     let backing = if flags & ANONYMOUS != 0 {
         match sharing {
             Sharing::Private => Backing::Anonymous,
@@ -88,7 +91,14 @@ pub fn munmap(address: u64, length: u64) -> Result<()> {
 }
 
 pub fn mprotect(address: u64, length: u64, protection: u64) -> Result<()> {
-    with_space(|space, asid| space.protect(untagged(address), length, Protection::from_bits(protection), asid))?
+    const GROWSDOWN: u64 = 0x0100_0000;
+    const GROWSUP: u64 = 0x0200_0000;
+    let rights = Protection::from_bits(protection);
+    let is_known = protection & !(0x2f | GROWSDOWN | GROWSUP) == 0;
+    if !is_known || rights.tagged() && hal::mte::get().is_none() {
+        return Err(Errno::EINVAL);
+    }
+    with_space(|space, asid| space.protect(untagged(address), length, rights, asid))?
 }
 
 pub fn mremap(old: u64, old_length: u64, new_length: u64, flags: u64, _new: u64) -> Result<u64> {

@@ -8,6 +8,7 @@ use hal::uaccess;
 use super::user;
 use crate::errno::{Errno, Result};
 use crate::futex as futexes;
+use crate::mte;
 use crate::proc::wait::{Patience, Reap, Which};
 use crate::proc::{ExitStatus, Process, clone as cloning, exec, exit as ending, table, wait};
 use crate::sched::{self, CURRENT};
@@ -288,9 +289,11 @@ pub fn prlimit64(pid: i32, resource: usize, new: u64, old: u64) -> Result<()> {
     Ok(())
 }
 
-pub fn prctl(option: u32, argument: u64) -> Result<()> {
+pub fn prctl(option: u32, argument: u64, third: u64, fourth: u64, fifth: u64) -> Result<u64> {
     const SET_NAME: u32 = 15;
     const GET_NAME: u32 = 16;
+    const SET_TAGGED_ADDR_CTRL: u32 = 55;
+    const GET_TAGGED_ADDR_CTRL: u32 = 56;
     match option {
         SET_NAME => {
             let mut name = [0; 16];
@@ -300,12 +303,18 @@ pub fn prctl(option: u32, argument: u64) -> Result<()> {
                 return Err(Errno::EFAULT);
             }
             CURRENT.get().set_name(&name[..len]);
-            Ok(())
+            Ok(0)
         }
         GET_NAME => {
             let name = *CURRENT.get().name.lock();
-            Ok(uaccess::write(argument, &name)?)
+            uaccess::write(argument, &name)?;
+            Ok(0)
         }
+        SET_TAGGED_ADDR_CTRL if (third, fourth, fifth) == (0, 0, 0) => {
+            mte::set_control(mte::control::Control::new(argument, hal::mte::get())?);
+            Ok(0)
+        }
+        GET_TAGGED_ADDR_CTRL if (argument, third, fourth, fifth) == (0, 0, 0, 0) => mte::control(),
         _ => Err(Errno::EINVAL),
     }
 }

@@ -45,7 +45,7 @@ secondary_entry:
 	br	x8
 
 // Stays at EL2 with E2H and TGE where there is FEAT_VHE, else goes to EL1. Returns the level in x0.
-// Interrupts stay masked. Clobbers x1, x2.
+// Interrupts stay masked. Clobbers x1 to x3.
 settle_level:
 	msr	daifset, #0xf
 	mrs	x0, CurrentEL
@@ -56,7 +56,12 @@ settle_level:
 	isb
 	mov	x0, #1
 	ret
-1:	mrs	x1, id_aa64pfr0_el1
+1:	mrs	x3, id_aa64pfr1_el1
+	ubfx	x3, x3, #8, #4		// MTE
+	cmp	x3, #2
+	cset	x3, hs
+	lsl	x3, x3, #56		// HCR_EL2.ATA
+	mrs	x1, id_aa64pfr0_el1
 	ubfx	x1, x1, #24, #4		// GIC: system registers
 	cbz	x1, 2f
 	mov	x1, #0xf		// ICC_SRE_EL2: SRE, DFB, DIB, Enable
@@ -83,6 +88,7 @@ settle_level:
 	ubfx	x1, x1, #8, #4		// VH
 	cbz	x1, 4f
 	ldr	x1, =((1 << 34) | (1 << 31) | (1 << 27))	// HCR_EL2: E2H, RW, TGE
+	orr	x1, x1, x3
 	msr	hcr_el2, x1
 	isb
 	ldr	x0, =0x30d00800
@@ -91,6 +97,7 @@ settle_level:
 	mov	x0, #2
 	ret
 4:	mov	x1, #(1 << 31)		// HCR_EL2: RW
+	orr	x1, x1, x3
 	msr	hcr_el2, x1
 	mov	x1, #3			// CNTHCTL_EL2: EL1PCTEN, EL1PCEN
 	msr	cnthctl_el2, x1

@@ -1,20 +1,11 @@
 //! From `head.S` to the kernel's main function: final tables, console, frames, GIC, timer.
 
-use core::sync::atomic::{AtomicBool, Ordering};
-
-static HAS_PAN: AtomicBool = AtomicBool::new(false);
-
-/// Does every CPU have FEAT_PAN?
-#[inline]
-pub fn has_pan() -> bool {
-    HAS_PAN.load(Ordering::Relaxed)
-}
-
 #[cfg(target_os = "none")]
 mod tables;
 #[cfg(target_os = "none")]
 mod target {
     use core::ops::Range;
+    use core::sync::atomic::Ordering;
 
     use arch::Pa;
 
@@ -24,7 +15,7 @@ mod target {
     use crate::mem::{frames, layout, tlb};
     use crate::percpu::{self, BOOT_PERCPU};
     use crate::sync::Once;
-    use crate::{console, fp, gic, log, power, psci, timer};
+    use crate::{console, fp, gic, log, mte, power, psci, timer};
 
     core::arch::global_asm!(include_str!("head.S"), options(raw));
 
@@ -104,9 +95,6 @@ mod target {
         let _ = IMAGE.set(Pa(image));
         BOOT_PERCPU.affinity.store(cpu::affinity(), Ordering::Relaxed);
         percpu::register(0, &BOOT_PERCPU);
-        if has_own_pan() {
-            HAS_PAN.store(true, Ordering::Relaxed);
-        }
         init_cpu_features();
         let blob = device_tree(dtb);
         let parsed = blob.and_then(Board::parse);
@@ -118,6 +106,10 @@ mod target {
             }
         };
         psci::init(board.psci);
+        // As `kcore::feature` has it, which is too late: the memory type of the linear map depends on it.
+        let is_refused = |word| matches!(word, "nomte" | "id_aa64pfr1.mte=0" | "id_aa64pfr1.mte=1");
+        mte::decide(!board.bootargs().split_ascii_whitespace().any(is_refused));
+        mte::init_cpu();
         let tables = tables::build(&board, image_range());
         let _ = TTBR1.set(tables);
         tables::install(tables);
@@ -155,12 +147,14 @@ mod target {
     #[unsafe(no_mangle)]
     extern "C" fn boot_secondary() -> ! {
         init_cpu_features();
+        crate::trap::install();
         let this = percpu::this();
         // SAFETY: the image defines it.
         if !unsafe { kernel_cpu_check() } {
             this.refuse();
             cpu::halt();
         }
+        mte::init_cpu();
         let board = BOARD.get().expect("set by the boot CPU");
         if let Err(error) = gic::init_cpu(this, &board.gicr) {
             log!("vambrace-kernel: CPU {}: GIC: {error:?}", percpu::id());

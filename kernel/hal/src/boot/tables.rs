@@ -29,6 +29,8 @@ mod attributes {
     pub const CODE: u64 = BASE | NORMAL | READ_ONLY;
     pub const CONSTANTS: u64 = BASE | NORMAL | READ_ONLY | PXN;
     pub const DATA: u64 = BASE | NORMAL | PXN;
+    /// AttrIndx 3: the kernel reaches the tags of pages by the linear map.
+    pub const TAGGED_DATA: u64 = BASE | 3 << 2 | PXN;
     pub const DEVICE: u64 = BASE | PXN;
 }
 
@@ -83,10 +85,11 @@ fn map(root: *mut [u64; 512], va: usize, pa: u64, len: u64, attributes: u64) {
 /// Builds them; returns the physical address for TTBR1.
 pub fn build(board: &Board, image: Range<u64>) -> Pa {
     let root = new_table();
+    let linear = if crate::mte::is_used() { attributes::TAGGED_DATA } else { attributes::DATA };
     for ram in board.memory.iter().filter(|ram| ram.end <= PA_LIMIT) {
         let (start, end) = (ram.start.next_multiple_of(4096), ram.end & !4095);
         if start < end {
-            map(root, LINEAR + start as usize, start, end - start, attributes::DATA);
+            map(root, LINEAR + start as usize, start, end - start, linear);
         }
     }
     let parts = [

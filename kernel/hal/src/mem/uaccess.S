@@ -8,10 +8,20 @@
 	.popsection
 	.endm
 
+// PSTATE.TCO is 1 since the exception: the accesses that follow are checked as the program's are.
+	.macro	check_tags
+	alternative_else
+	nop
+	alternative_if CAP_MTE
+	.inst	0xd503409f		// msr tco, #0
+	alternative_end
+	.endm
+
 	.text
 	.globl	user_read
 // x0: kernel destination, x1: user source, x2: bytes. Returns how many were not copied.
 user_read:
+	check_tags
 	cmp	x2, #32
 	b.lo	2f
 1:	user	5f, ldtr x4, [x1]
@@ -45,6 +55,7 @@ user_read:
 	.globl	user_write
 // x0: user destination, x1: kernel source, x2: bytes. Returns how many were not copied.
 user_write:
+	check_tags
 	cmp	x2, #32
 	b.lo	2f
 1:	ldp	x4, x5, [x1]
@@ -80,6 +91,7 @@ user_write:
 	.globl	user_clear
 // x0: user destination, x1: bytes. Returns how many were not cleared.
 user_clear:
+	check_tags
 	cmp	x1, #8
 	b.lo	2f
 1:	user	3f, sttr xzr, [x0]
@@ -98,6 +110,7 @@ user_clear:
 	.globl	user_load32
 // x0: user address. Returns the word in x0 and 0 in x1, or 1 in x1.
 user_load32:
+	check_tags
 	user	1f, ldtr w0, [x0]
 	mov	x1, #0
 	ret
@@ -106,25 +119,44 @@ user_load32:
 
 	.globl	user_cas32
 // x0: user address, w1: expected, w2: new. Returns the old word in x0; x1: 0 stored, 1 fault, 2 another value,
-// 3 try again. There is no unprivileged exclusive, so PAN is off meanwhile (x3: is there PAN?).
+// 3 try again. There is no unprivileged exclusive or CAS, so PAN is off meanwhile; and tags are not checked.
 user_cas32:
-	cbz	x3, 1f
+	alternative_else
+	nop
+	alternative_if CAP_PAN
 	.inst	0xd500409f		// msr pan, #0
-1:	user	3f, ldaxr w4, [x0]
-	mov	x5, #2
+	alternative_end
+	alternative_else
+5:	user	3f, ldaxr w4, [x0]
 	cmp	w4, w1
-	b.ne	2f
+	b.ne	1f
 	user	3f, stlxr w5, w2, [x0]
+1:
+	alternative_if CAP_LSE
+	mov	w4, w1
+	mov	w5, #0
+	.inst	0x88e4fc02		// casal w4, w2, [x0]
+	cmp	w4, w1
+	alternative_end
+	mov	x1, #2
+	b.ne	2f
 	cmp	w5, #0
-	mov	x5, #3
-	csel	x5, xzr, x5, eq
+	mov	x1, #3
+	csel	x1, xzr, x1, eq
 2:	mov	w0, w4
-4:	mov	x1, x5
-	cbz	x3, 5f
+4:
+	alternative_else
+	nop
+	alternative_if CAP_PAN
 	.inst	0xd500419f		// msr pan, #1
-5:	ret
-3:	mov	x5, #1
+	alternative_end
+	ret
+3:	mov	x1, #1
 	b	4b
+// Where CASAL is, once it is there.
+	.pushsection .extable, "a"
+	.quad	5b + 8, 3b
+	.popsection
 
 	.globl	page_clear
 // x0: page. 4096 bytes.
@@ -156,3 +188,6 @@ page_copy:
 	subs	x2, x2, #64
 	b.ne	1b
 	ret
+
+	.purgem	check_tags
+	.purgem	user

@@ -87,6 +87,21 @@ impl UserFrame {
 /// Bits of PSTATE that EL0 may choose: NZCV, TCO, DIT, SSBS, BTYPE (those that the CPU lacks are RES0).
 pub const USER_PSTATE: u64 = 0xf << 28 | 1 << 25 | 1 << 24 | 1 << 12 | 3 << 10;
 
+/// How the way of a system call looks for an asynchronous tag check fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MteCheck {
+    /// By the test of all flags that there is anyway.
+    Folded,
+    /// By a test of its own.
+    Flag,
+    /// After a test whether the CPUs have FEAT_MTE2, which is in the code: a branch, or NOP where they have.
+    Feature,
+}
+
+/// There are no vectors.
+#[cfg(not(target_os = "none"))]
+pub fn choose(_check: MteCheck) {}
+
 #[cfg(target_os = "none")]
 mod target {
     use super::*;
@@ -101,7 +116,12 @@ mod target {
         ".set FLAGS_ENTRY, {entry}",
         ".set FLAGS_EXIT, {exit}",
         ".set SYSCALLS, {syscalls}",
+        ".set MTE_ASYNC_BIT, {mte_async}",
+        ".set CAP_MTE, {mte}",
+        include_str!("../patch/begin.S"),
         include_str!("vectors.S"),
+        include_str!("../patch/end.S"),
+        mte = const crate::patch::capability::MTE,
         percpu_thread = const offset_of!(crate::percpu::PerCpu, thread),
         flags = const thread::FLAGS_OFFSET,
         sp = const thread::SP_OFFSET,
@@ -109,7 +129,36 @@ mod target {
         entry = const thread::flags::ENTRY,
         exit = const thread::flags::EXIT,
         syscalls = const SYSCALLS,
+        mte_async = const thread::flags::MTE_ASYNC.trailing_zeros(),
     );
+
+    unsafe extern "C" {
+        static vectors: u8;
+        static vectors_flag: u8;
+        static vectors_feature: u8;
+    }
+    static CHOICE: AtomicU64 = AtomicU64::new(MteCheck::Folded as u64);
+
+    /// Chooses the vectors of this CPU and of those that start later.
+    pub fn choose(check: MteCheck) {
+        CHOICE.store(check as u64, Ordering::Release);
+        install();
+    }
+
+    /// Makes this CPU use the vectors that were chosen.
+    pub(crate) fn install() {
+        let chosen = CHOICE.load(Ordering::Acquire);
+        let at = if chosen == MteCheck::Flag as u64 {
+            &raw const vectors_flag
+        } else if chosen == MteCheck::Feature as u64 {
+            &raw const vectors_feature
+        } else {
+            &raw const vectors
+        };
+        // SAFETY: all three tables are the same but for the way of a system call.
+        unsafe { crate::cpu::write_register!("vbar_el1", at as u64) };
+        crate::cpu::isb();
+    }
 
     #[repr(C)]
     struct Fixup {

@@ -44,10 +44,10 @@
 	b	bad_exception
 	.endm
 
-	.section .vectors, "ax"
+	.macro	vector_table name, sync
 	.balign	2048
-	.globl	vectors
-vectors:
+	.globl	\name
+\name:
 	bad_vector 0
 	bad_vector 1
 	bad_vector 2
@@ -56,7 +56,7 @@ vectors:
 	saving_vector el1_irq
 	bad_vector 6
 	bad_vector 7
-	saving_vector el0_sync
+	saving_vector \sync
 	saving_vector el0_irq
 	bad_vector 10
 	bad_vector 11
@@ -64,10 +64,20 @@ vectors:
 	bad_vector 13
 	bad_vector 14
 	bad_vector 15
+	.endm
 
-	.text
+	.section .vectors, "ax"
+	vector_table vectors, el0_sync
+	// The same with older ways to look for an asynchronous tag check fault.
+	vector_table vectors_flag, el0_sync_flag
+	vector_table vectors_feature, el0_sync_feature
+
+	// A system call, from the vector to ERET. check: `folded`, nothing of its own, since what asks for a look at
+	// TFSRE0_EL1 is among the flags of FLAGS_ENTRY; `flag`, that flag tested first; `feature`, before it whether the CPUs
+	// have FEAT_MTE2.
+	.macro	sync_entry name, check
 	.balign	64
-el0_sync:
+\name:
 	mrs	x9, esr_el1
 	mrs	x13, tpidr_el1
 	lsr	x10, x9, #26
@@ -75,16 +85,32 @@ el0_sync:
 	b.ne	el0_other
 	ldr	x13, [x13, #PERCPU_THREAD]
 	ldr	w14, [x13, #THREAD_FLAGS]
+	.ifc	\check, flag
+	tbnz	w14, #MTE_ASYNC_BIT, syscall_entry_work
+	.endif
+	.ifc	\check, feature
+	alternative_else
+	b	1f
+	alternative_if CAP_MTE
+	nop
+	alternative_end
+	tbnz	w14, #MTE_ASYNC_BIT, syscall_entry_work
+1:
+	.endif
 	tst	w14, #FLAGS_ENTRY
 	b.ne	syscall_entry_work
+	.ifc	\check, folded
 syscall_dispatch:
+	.endif
 	adrp	x11, SYSCALL_TABLE
 	cmp	w8, #SYSCALLS
 	b.hs	syscall_unknown
 	add	x11, x11, :lo12:SYSCALL_TABLE
 	ldr	x11, [x11, w8, uxtw #3]
 	blr	x11
+	.ifc	\check, folded
 syscall_return:
+	.endif
 	mrs	x13, tpidr_el1
 	ldr	x13, [x13, #PERCPU_THREAD]
 	ldr	w14, [x13, #THREAD_FLAGS]
@@ -92,7 +118,9 @@ syscall_return:
 	b.ne	syscall_exit_work
 	ldr	x1, [sp, #8]
 	// X19 to X29 are the user's still: the procedure call standard preserves them.
+	.ifc	\check, folded
 return_scratch:
+	.endif
 	ldp	x30, x9, [sp, #240]
 	ldr	x10, [sp, #F_PSTATE]
 	msr	elr_el1, x9
@@ -108,6 +136,12 @@ return_scratch:
 	ldr	x18, [sp, #144]
 	add	sp, sp, #FRAME
 	eret
+	.endm
+
+	.text
+	sync_entry el0_sync, folded
+	sync_entry el0_sync_flag, flag
+	sync_entry el0_sync_feature, feature
 
 syscall_unknown:
 	mov	x0, x8

@@ -144,6 +144,15 @@ impl Space {
         }
     }
 
+    /// The same before all descriptors of `start..end` change to another memory type: for all blocks.
+    pub(super) fn unfold_range(&self, start: u64, end: u64, asid: u16) {
+        let mut at = start;
+        while at < end {
+            self.unfold(at, asid);
+            at = start_of(at) + BLOCK_SIZE;
+        }
+    }
+
     /// After the descriptor of `va` has changed: folds its block if that is possible now. A block lies in one area.
     pub(super) fn fold(&self, va: u64, asid: u16) {
         let pte = self.tables.get(va);
@@ -188,6 +197,9 @@ impl Space {
         for (frame, word) in frames.zip(descriptors) {
             if vma.protection.executable() {
                 frame.sync_instructions();
+            }
+            if vma.protection.tagged() {
+                crate::mte::prepare(&frame);
             }
             let pte = Pte::page(frame.into_descriptor(), vma.protection);
             word.store(pte.contiguous().0, Ordering::Release);

@@ -1,0 +1,4 @@
+// Other files define them anew.
+	.purgem	alternative_else
+	.purgem	alternative_if
+	.purgem	alternative_end

@@ -1,0 +1,31 @@
+//! Programs of `guest/el0` as init.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::guests::{File, kernel_initramfs};
+use crate::{boot, shell};
+
+/// Compiles `guest/el0/NAME.c`; returns where the program is.
+pub fn build(name: &str) -> Result<PathBuf> {
+    let program = boot::scratch(&format!("kernel-{name}"))?;
+    let source = shell::workspace_root().join("guest/el0").join(name).with_extension("c");
+    let mut gcc = Command::new("aarch64-linux-gnu-gcc");
+    gcc.args(["-O2", "-ffreestanding", "-nostdlib", "-static", "-fno-stack-protector", "-Wall", "-Wextra", "-Werror"])
+        .args(["-Wno-parentheses", "-Wl,--build-id=none", "-o"])
+        .arg(&program)
+        .arg(&source);
+    shell::capture(&mut gcc).with_context(|| format!("cannot build {}", source.display()))?;
+    Ok(program)
+}
+
+/// An initramfs with the program as `/init`, and where it lies.
+pub fn initramfs(name: &str) -> Result<PathBuf> {
+    let init = File { path: "init".to_owned(), permissions: 0o755, contents: fs::read(build(name)?)? };
+    let initrd = boot::scratch(&format!("kernel-{name}.cpio"))?;
+    fs::write(&initrd, kernel_initramfs(None, &[init]))?;
+    Ok(initrd)
+}
