@@ -136,12 +136,15 @@ pub struct RunArgs {
     /// from the kernel itself, where it has them.
     #[arg(long, value_name = "FILE")]
     pub vmlinux: Option<PathBuf>,
-    /// Write what the CPUs did to FILE, as lines of text: exceptions, interrupts and returns, with the number of
-    /// instructions that the CPU had retired.
+    /// Write what each CPU did to FILE; --trace-events says what and how. Some 100 bytes an exception: a boot of Linux has
+    /// a million. Compressed if the name ends in .gz.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// What --trace writes: exceptions, or accesses, which has each load and store as well and makes the run much slower.
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t = TraceEvents::Exceptions, requires = "trace")]
+    /// What --trace writes: a timeline for <https://ui.perfetto.dev>, of exceptions, returns, interrupts, sleep, and changes
+    /// of TTBR0 and CONTEXTIDR, where an instruction is a nanosecond; exceptions, interrupts and returns as lines of text with
+    /// the number of instructions until then; or accesses, which adds each load and store to these lines and makes the run
+    /// much slower.
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = TraceEvents::Timeline, requires = "trace")]
     pub trace_events: TraceEvents,
     /// Wait for a debugger (not yet).
     #[arg(long, value_name = "ADDRESS")]
@@ -186,6 +189,8 @@ enum Threads {
 /// `--trace-events`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TraceEvents {
+    /// For Perfetto.
+    Timeline,
     /// Exceptions, interrupts and returns.
     Exceptions,
     /// Loads and stores too.

@@ -10,7 +10,6 @@ mod run;
 mod status;
 mod stop;
 mod terminal;
-mod trace;
 mod whereabouts;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

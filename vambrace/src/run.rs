@@ -1,15 +1,15 @@
 //! `vambrace run`
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use event::Detail;
+use flate2::write::GzEncoder;
 use machine::config::host_memory;
 use machine::setup::Sleep;
 use machine::{ConfigError, Limit, Machine, MachineConfig, Options, Outcome, Semihosting, SetupError};
-use profile::{Counters, Exit, Report, RunFacts};
+use profile::{Counters, Exit, Report, RunFacts, Trace, TraceFormat};
 use thiserror::Error;
 
 use crate::args::{RunArgs, SemihostingChoice, TraceEvents};
@@ -19,7 +19,6 @@ use crate::input::{self, Keys, Source};
 use crate::status::Status;
 use crate::stop::{Reason, Stopper, die_by};
 use crate::terminal::Raw;
-use crate::trace::Trace;
 use crate::whereabouts::{SymbolSource, VmlinuxError, whereabouts};
 
 /// A run did not begin, or its results could not be written.
@@ -112,17 +111,14 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
     if let Some(file) = &console_file {
         files::empty(file).map_err(|source| at_console(args, source))?;
     }
-    let trace_failure =
-        |reason| Failure::Trace { file: args.trace.as_deref().unwrap_or(Path::new("")).display().to_string(), reason };
-    if let Some(file) = &trace_file {
-        files::empty(file).map_err(trace_failure)?;
-    }
-    let trace = trace_file.map(Trace::new);
-    let counters = match stats {
+    let counters: Vec<Counters> = match stats {
         Stats::No => Vec::new(),
         Stats::Summary | Stats::Json(_) => (0..config.cpus).map(|_| Counters::new()).collect(),
     };
-    listen(&mut machine, config.cpus, &counters, trace.as_ref(), args.trace_events);
+    let trace_failure =
+        |reason| Failure::Trace { file: args.trace.as_deref().unwrap_or(Path::new("")).display().to_string(), reason };
+    let trace = trace_file.map(|file| start_trace(file, args)).transpose().map_err(trace_failure)?;
+    listen(&mut machine, config.cpus, &counters, trace.as_ref());
     stopper.arm(&machine);
     let raw = feed(source, &machine, &stopper)?;
 
@@ -187,19 +183,27 @@ fn is_elf(path: &Path) -> bool {
     path.is_file() && File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == *b"\x7fELF"
 }
 
-/// Counts what each CPU does, where there are counters, and traces it.
-fn listen(machine: &mut Machine, cpus: usize, counters: &[Counters], trace: Option<&Trace>, events: TraceEvents) {
-    let detail = match events {
-        TraceEvents::Exceptions => Detail::Instructions,
-        TraceEvents::Accesses => Detail::Accesses,
+/// The trace that the flags ask for, into `file`.
+fn start_trace(file: File, args: &RunArgs) -> std::io::Result<Trace> {
+    files::empty(&file)?;
+    let file = BufWriter::with_capacity(1 << 20, file);
+    let is_compressed = args.trace.as_deref().and_then(Path::extension).is_some_and(|extension| extension == "gz");
+    let file: Box<dyn Write + Send> =
+        if is_compressed { Box::new(GzEncoder::new(file, flate2::Compression::fast())) } else { Box::new(file) };
+    let format = match args.trace_events {
+        TraceEvents::Timeline => TraceFormat::Timeline,
+        TraceEvents::Exceptions => TraceFormat::Exceptions,
+        TraceEvents::Accesses => TraceFormat::Accesses,
     };
+    Ok(Trace::new(format, file))
+}
+
+/// Counts and traces what each CPU does, as far as somebody wants it.
+fn listen(machine: &mut Machine, cpus: usize, counters: &[Counters], trace: Option<&Trace>) {
     for cpu in 0..cpus {
-        let counter = counters.get(cpu).map(Counters::sink);
-        let sink = match trace {
-            Some(trace) => Some(trace.sink(cpu, detail, counter)),
-            None => counter,
-        };
-        if let Some(sink) = sink {
+        let counts = counters.get(cpu).map(Counters::sink);
+        let sinks: Vec<_> = counts.into_iter().chain(trace.map(|trace| trace.sink(cpu))).collect();
+        if let Some(sink) = profile::together(sinks) {
             machine.set_sink(cpu, sink);
         }
     }

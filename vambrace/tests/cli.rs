@@ -143,15 +143,21 @@ fn traces() {
     code[VECTOR] = 0xd69f_03e0; // eret
     let exceptions = ["0 3 exception el2 el2 0x56000000 0x4000000c", "0 4 return el2 el2"];
     let accesses = ["0 store 0x40000800 4", "0 load 0x40000801 1"];
-    for (words, expected) in
-        [(&[][..], exceptions.to_vec()), (&["--trace-events", "accesses"], [exceptions, accesses].concat())]
-    {
+    for (what, expected) in [("exceptions", exceptions.to_vec()), ("accesses", [exceptions, accesses].concat())] {
         let path = bench.path("trace");
-        let output = bench.run(&code).arg("--trace").arg(&path).args(words).output().unwrap();
+        let output = bench.run(&code).arg("--trace").arg(&path).args(["--trace-events", what]).output().unwrap();
         assert_eq!(status(&output), 0, "{output:?}");
         let text = fs::read_to_string(&path).unwrap();
         assert_eq!(text.lines().collect::<Vec<_>>(), expected);
     }
+    let path = bench.path("timeline");
+    let output = bench.run(&code).arg("--trace").arg(&path).output().unwrap();
+    assert_eq!(status(&output), 0, "{output:?}");
+    let timeline: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let events = timeline["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] != "M");
+    let shown: Vec<_> = events.map(|event| (event["ph"].as_str().unwrap(), event["ts"].as_f64().unwrap())).collect();
+    // An exception is a tick.
+    assert_eq!(shown, [("B", 0.004), ("E", 0.005)]);
     let output = bench.run(&POWER_OFF).args(["--trace", "/no/such/place"]).output().unwrap();
     assert_eq!(status(&output), 2);
 }

@@ -91,6 +91,8 @@ pub struct Boot {
     pub disk: Option<Disk>,
     /// Where Vambrace writes its statistics: `-` or a file.
     pub stats: Option<PathBuf>,
+    /// Where a trace goes.
+    pub trace: Option<PathBuf>,
     /// Vambrace ends after this many instructions.
     pub max_insns: Option<u64>,
     /// The run is killed after this.
@@ -120,6 +122,7 @@ impl Boot {
             qemu_board: "",
             disk: None,
             stats: None,
+            trace: None,
             max_insns: None,
             limit: Duration::from_secs(300),
         }
@@ -165,6 +168,9 @@ impl Boot {
         }
         if let Some(stats) = &self.stats {
             command.arg("--stats").arg(stats);
+        }
+        if let Some(trace) = &self.trace {
+            command.arg("--trace").arg(trace);
         }
         if let Some(max_insns) = self.max_insns {
             command.args(["--max-insns", &max_insns.to_string()]);

@@ -11,6 +11,7 @@ use arch::{El, Va};
 use bus::{Bus, CpuInterface, CpuLines, Ram};
 use event::{Detail, Event, Sink};
 use mmu::{Contexts, CtxPair, FastCache, MmuFeatures, Stage1, Stage2, Tlb, TlbiOp};
+use sem::Insn;
 
 use crate::code::BlockMemory;
 use crate::el2::Traps;
@@ -362,7 +363,16 @@ impl Pe {
     #[inline]
     pub(crate) fn emit(&mut self, event: Event) {
         if let Some(sink) = &mut self.sink {
-            sink.event(&event);
+            // In the middle of a block the last change of level is later than what was retired before the block.
+            sink.event(self.insns.max(self.el_since) + self.skipped, &event);
+        }
+    }
+    /// The same for what `insn` of the running block does.
+    #[inline]
+    pub(crate) fn emit_at(&mut self, insn: Insn, event: Event) {
+        let at = self.counter_at(insn);
+        if let Some(sink) = &mut self.sink {
+            sink.event(at, &event);
         }
     }
 
@@ -469,6 +479,10 @@ impl Pe {
     #[must_use]
     pub fn idle_ticks(&self) -> u64 {
         self.skipped - self.taken
+    }
+    /// Tells the sink that this PE no longer sleeps.
+    pub fn tell_waking(&mut self) {
+        self.emit(Event::Wake);
     }
     /// Lets time pass to `ticks` without instructions; does nothing where it is later already.
     pub fn skip_to(&mut self, ticks: u64) {

@@ -72,6 +72,18 @@ pub enum Event {
     },
     /// The PE went to sleep in WFI or WFE.
     Sleep,
+    /// A PE that had gone to sleep runs again.
+    Wake,
+    /// The address space or the thread that the PE works for was written: TTBR0 or CONTEXTIDR of EL1 or EL2. The values
+    /// are what is there now; both may be what they were.
+    Context {
+        /// Whose registers they are: EL1's, or EL2's where a hypervisor or a host with E2H wrote its own.
+        level: El,
+        /// `TTBR0_ELx`.
+        ttbr0: u64,
+        /// `CONTEXTIDR_ELx`.
+        contextidr: u64,
+    },
     /// EL2 returned to EL1 or EL0 of a world: an exception return with `HCR_EL2.TGE` clear. It follows the
     /// [`Event::ExceptionReturn`].
     WorldEntry {
@@ -186,6 +198,7 @@ pub trait Sink: Send {
     fn detail(&self) -> Detail {
         Detail::Plain
     }
-    /// Takes one event; must not block.
-    fn event(&mut self, event: &Event);
+    /// Takes one event; must not block. `at` is the PE's time in ticks: exact for exceptions and returns, sleep, waking and
+    /// [`Event::Context`]; for what happens in the middle of a block of instructions, that block's start.
+    fn event(&mut self, at: u64, event: &Event);
 }

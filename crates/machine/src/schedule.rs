@@ -84,7 +84,10 @@ impl Cpu {
             match self.pe.run(code, deadline.min(overflow).min(self.pe.ticks().saturating_add(left))) {
                 Exit::WaitForInterrupt => self.state = CpuState::Sleeping,
                 // WFE may end at any time (DDI 0487 D1.6): here at the end of the turn, or at the CPU's own deadline.
-                Exit::WaitForEvent => self.pe.skip_to(deadline),
+                Exit::WaitForEvent => {
+                    self.pe.skip_to(deadline);
+                    self.pe.tell_waking();
+                }
                 Exit::Yield if company == Company::Shared => self.pe.skip_to(deadline),
                 Exit::Yield | Exit::Budget | Exit::Reschedule => {}
                 Exit::FirmwareCall => return Some(Request::Firmware),
@@ -101,6 +104,7 @@ impl Cpu {
             self.pe.update_timers();
             if self.pe.has_pending_interrupt() || self.pe.wait_is_over() {
                 self.state = CpuState::Running;
+                self.pe.tell_waking();
                 return true;
             }
             // A deadline of a timer that the GIC does not forward wakes nobody: look for the next one.

@@ -234,7 +234,7 @@ impl Counters {
 pub struct SharedSink(Arc<Mutex<Counts>>);
 
 impl Sink for SharedSink {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, _: u64, event: &Event) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).count(event);
     }
 }
@@ -300,7 +300,7 @@ mod tests {
             Event::Sleep,
         ];
         for event in &events {
-            sink.event(event);
+            sink.event(0, event);
         }
         let one = counters.counts();
         assert_eq!(one.exceptions.syndromes[&Syndrome { ec: 0x15, iss: 0 }], 2);
@@ -317,7 +317,7 @@ mod tests {
         let mut two = one.clone();
         two.add(&one);
         for event in &events {
-            sink.event(event);
+            sink.event(0, event);
         }
         assert_eq!(counters.counts(), two);
     }

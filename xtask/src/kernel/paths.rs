@@ -160,7 +160,8 @@ fn measure(
     };
     boot.cpu = Some(cpu);
     boot.limit = Duration::from_secs(600);
-    boot.words.extend(["--trace".to_owned(), trace.display().to_string()]);
+    boot.trace = Some(trace.clone());
+    boot.words.extend(["--trace-events", "exceptions"].map(str::to_owned));
     let outcome = boot.run(Machine::Vambrace, echo)?;
     outcome.expect_line("paths: right")?;
     // Linux panics when its init ends.

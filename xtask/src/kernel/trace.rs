@@ -1,4 +1,4 @@
-//! What `vambrace run --trace` writes, read back.
+//! What `vambrace run --trace` writes as text, read back.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};

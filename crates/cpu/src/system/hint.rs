@@ -63,7 +63,7 @@ impl Pe {
             }
             self.wait_until = Some(self.counter_at(insn).saturating_add(timeout - now));
         }
-        self.emit(Event::Sleep);
+        self.emit_at(insn, Event::Sleep);
         Err(self.leave(exit))
     }
 }

@@ -6,6 +6,7 @@ use arch::field::{hcr_el2, sctlr_el1 as sctlr};
 use arch::pmu::PmuEvent;
 use arch::sysreg::{self, Enc, Kind, Reg};
 use arch::trap::Nested;
+use event::Event;
 use mmu::Regime;
 use sem::Insn;
 
@@ -98,8 +99,21 @@ impl Pe {
                 self.store_masked(reg, value);
                 Ok(())
             }
-            Kind::Special => self.write_special(insn, reg, value),
+            Kind::Special => {
+                self.write_special(insn, reg, value)?;
+                self.tell_context(insn, reg);
+                Ok(())
+            }
         }
+    }
+
+    fn tell_context(&mut self, insn: Insn, reg: Reg) {
+        let (level, ttbr0, contextidr) = match reg {
+            Reg::TTBR0_EL1 | Reg::CONTEXTIDR_EL1 => (El::El1, Reg::TTBR0_EL1, Reg::CONTEXTIDR_EL1),
+            Reg::TTBR0_EL2 | Reg::CONTEXTIDR_EL2 => (El::El2, Reg::TTBR0_EL2, Reg::CONTEXTIDR_EL2),
+            _ => return,
+        };
+        self.emit_at(insn, Event::Context { level, ttbr0: self.reg(ttbr0), contextidr: self.reg(contextidr) });
     }
 
     /// The register that a name reaches where FEAT_VHE redirects it; `None` for an `_EL12` or `_EL02` name without E2H.

@@ -51,7 +51,7 @@ impl Events {
 }
 
 impl Sink for Events {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, _: u64, event: &Event) {
         self.0.lock().expect("no sink panics").push(*event);
     }
 }
