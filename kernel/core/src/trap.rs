@@ -78,12 +78,23 @@ pub fn el0_sync(frame: &UserFrame, esr: u64, far: u64) -> bool {
             return (19..30).contains(&register);
         }
     }
+    el0_other(frame, esr, far);
+    false
+}
+
+/// What is no read of the ID space. Not inlined: that would save registers for it which this needs.
+#[inline(never)]
+fn el0_other(frame: &UserFrame, esr: u64, far: u64) {
     if conflict::is_conflict(esr) && conflict::recover(frame.pc()) {
-        return false;
+        return;
     }
     mte::on_entry();
+    const DATA_ABORT: u64 = Ec::DataAbort as u64;
+    const INSTRUCTION_ABORT: u64 = Ec::InstructionAbort as u64;
+    if matches!(esr >> 26, DATA_ABORT | INSTRUCTION_ABORT) {
+        return user_abort(esr, far);
+    }
     match Ec::from_bits(esr >> 26) {
-        Some(Ec::DataAbort | Ec::InstructionAbort) => user_abort(esr, far),
         Some(Ec::FpAccess) => hal::fp::allow(&CURRENT.get().context),
         Some(Ec::PcAlignment) => signal::force(SIGBUS, Info::of_fault(1, frame.pc())),
         Some(Ec::SpAlignment) => signal::force(SIGBUS, Info::of_fault(1, hal::thread::user_sp())),
@@ -96,13 +107,13 @@ pub fn el0_sync(frame: &UserFrame, esr: u64, far: u64) -> bool {
             signal::force(SIGILL, Info::of_fault(1, frame.pc()));
         }
     }
-    false
 }
 
 fn access_of(esr: u64) -> Access {
     const WNR: u64 = 1 << 6;
     const CM: u64 = 1 << 8;
-    if matches!(Ec::from_bits(esr >> 26), Some(Ec::InstructionAbort)) {
+    // From EL0 or from the kernel itself.
+    if esr >> 27 == Ec::InstructionAbort as u64 >> 1 {
         Access::Execute
     } else if esr & WNR != 0 && esr & CM == 0 {
         Access::Write

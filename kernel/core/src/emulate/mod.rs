@@ -85,10 +85,17 @@ fn of_syndrome(esr: u64) -> Option<Mrs> {
 /// The word at the PC, as a fetch would have it: little-endian, also from a page that EL0 may only execute. `None`: it has
 /// gone since.
 fn fetch(pc: u64) -> Option<u32> {
-    hal::uaccess::load32(pc).ok().or_else(|| CURRENT.get().mm().ok()?.fetch(pc))
+    hal::uaccess::load32(pc).ok().or_else(|| fetch_unreadable(pc))
+}
+
+#[cold]
+#[inline(never)]
+fn fetch_unreadable(pc: u64) -> Option<u32> {
+    CURRENT.get().mm().ok()?.fetch(pc)
 }
 
 /// Serves it. `None`: not a read that EL0 may do.
+#[inline]
 fn emulate(table: &Table, mrs: Mrs, frame: &UserFrame) -> Option<usize> {
     let value = match table[space_index(mrs.register)?] {
         Answer::Const(value) => value,
@@ -117,8 +124,14 @@ pub fn undefined(frame: &UserFrame, esr: u64) -> Option<usize> {
     let word = fetch(frame.pc())?;
     match CONSTANTS.locked.get() {
         None => emulate(table, decode(word)?, frame),
-        Some(hooks) => hooks.find(word, frame.pstate())?(table, word, frame),
+        Some(hooks) => by_hooks(hooks, table, word, frame),
     }
+}
+
+/// Not inlined: that would make the other way save registers.
+#[inline(never)]
+fn by_hooks(hooks: &locked::Hooks, table: &Table, word: u32, frame: &UserFrame) -> Option<usize> {
+    hooks.find(word, frame.pstate())?(table, word, frame)
 }
 
 #[cfg(test)]

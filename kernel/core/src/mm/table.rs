@@ -2,10 +2,12 @@
 //! so each change is one store.
 
 use alloc::vec::Vec;
+use core::cell::Cell;
+use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use arch::Pa;
-use hal::mem::{Frame, new_table, table_at};
+use hal::mem::{Frame, Table, new_table, table_at};
 
 use super::PAGE;
 use super::contpte::block::BLOCK;
@@ -28,20 +30,35 @@ pub(super) fn block(root: Pa, va: u64) -> Option<&'static [AtomicU64; BLOCK]> {
         }
         table = next.pa();
     }
+    block_in(table_at(table), va)
+}
+
+#[inline]
+fn block_in(table: &'static Table, va: u64) -> Option<&'static [AtomicU64; BLOCK]> {
     let first = index(va, 3) / BLOCK * BLOCK;
-    table_at(table)[first..].first_chunk()
+    table[first..].first_chunk()
 }
 
 /// Tables, from level 0. Dropping it gives all pages and tables back; nothing may use them any more.
-#[derive(Debug)]
 pub struct AddressTables {
     root: Pa,
+    /// The last table of level 3 that was found, with the address bits above it. Tables stay until all of them are freed.
+    last: Cell<Option<(u64, &'static Table)>>,
 }
+
+impl fmt::Debug for AddressTables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AddressTables {{ root: {:#x} }}", self.root.0)
+    }
+}
+
+/// Bits of an address that tell tables of level 3 apart.
+const TABLE_SHIFT: u32 = 21;
 
 impl AddressTables {
     /// Without any page.
     pub fn new() -> Result<Self> {
-        Ok(Self { root: new_table().ok_or(Errno::ENOMEM)?.into_descriptor() })
+        Ok(Self { root: new_table().ok_or(Errno::ENOMEM)?.into_descriptor(), last: Cell::new(None) })
     }
 
     /// Physical address of the level 0 table.
@@ -50,7 +67,22 @@ impl AddressTables {
     }
 
     /// The place of `va`'s page descriptor, if there are tables down to it.
+    #[inline]
     pub fn entry(&self, va: u64) -> Option<&'static AtomicU64> {
+        Some(&self.last_level(va)?[index(va, 3)])
+    }
+
+    /// The table of level 3 for `va`, if there is one.
+    #[inline]
+    fn last_level(&self, va: u64) -> Option<&'static Table> {
+        match self.last.get() {
+            Some((above, table)) if above == va >> TABLE_SHIFT => Some(table),
+            _ => self.walk_to_last_level(va),
+        }
+    }
+
+    #[inline(never)]
+    fn walk_to_last_level(&self, va: u64) -> Option<&'static Table> {
         let mut table = self.root;
         for level in 0..LEVELS - 1 {
             let next = Pte(table_at(table)[index(va, level)].load(Ordering::Relaxed));
@@ -59,16 +91,32 @@ impl AddressTables {
             }
             table = next.pa();
         }
-        Some(&table_at(table)[index(va, 3)])
+        Some(self.remember(va, table))
+    }
+
+    fn remember(&self, va: u64, table: Pa) -> &'static Table {
+        let table = table_at(table);
+        self.last.set(Some((va >> TABLE_SHIFT, table)));
+        table
     }
 
     /// The places of the contiguous block around `va`, if there are tables down to it.
+    #[inline]
     pub fn block(&self, va: u64) -> Option<&'static [AtomicU64; BLOCK]> {
-        block(self.root, va)
+        block_in(self.last_level(va)?, va)
     }
 
     /// The place of `va`'s page descriptor; missing tables are made.
+    #[inline]
     pub fn entry_or_new(&mut self, va: u64) -> Result<&'static AtomicU64> {
+        match self.last_level(va) {
+            Some(table) => Ok(&table[index(va, 3)]),
+            None => self.new_entry(va),
+        }
+    }
+
+    #[inline(never)]
+    fn new_entry(&mut self, va: u64) -> Result<&'static AtomicU64> {
         let mut table = self.root;
         for level in 0..LEVELS - 1 {
             let place = &table_at(table)[index(va, level)];
@@ -83,7 +131,7 @@ impl AddressTables {
                 new
             };
         }
-        Ok(&table_at(table)[index(va, 3)])
+        Ok(&self.remember(va, table)[index(va, 3)])
     }
 
     /// The descriptor of `va`'s page.

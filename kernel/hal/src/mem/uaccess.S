@@ -159,33 +159,63 @@ user_cas32:
 	.popsection
 
 	.globl	page_clear
-// x0: page. 4096 bytes.
+// x0: page. 4096 bytes, by DC ZVA where it is allowed and its block is no more than a quarter of the page.
 page_clear:
-	mov	x1, #4096
-1:	stp	xzr, xzr, [x0]
+	mrs	x1, dczid_el0
+	mov	w2, #4
+	tbnz	w1, #4, 2f		// DZP
+	and	w1, w1, #0xf
+	lsl	w1, w2, w1
+	cmp	w1, #1024
+	b.hi	2f
+	add	x2, x1, x1
+	add	x3, x2, x1
+1:	dc	zva, x0
+	add	x4, x0, x1
+	dc	zva, x4
+	add	x5, x0, x2
+	dc	zva, x5
+	add	x6, x0, x3
+	dc	zva, x6
+	add	x0, x0, x1, lsl #2
+	tst	x0, #0xfff
+	b.ne	1b
+	ret
+2:	mov	x1, #4096
+3:	stp	xzr, xzr, [x0]
 	stp	xzr, xzr, [x0, #16]
 	stp	xzr, xzr, [x0, #32]
 	stp	xzr, xzr, [x0, #48]
 	add	x0, x0, #64
 	subs	x1, x1, #64
-	b.ne	1b
+	b.ne	3b
 	ret
 
 	.globl	page_copy
 // x0: to, x1: from. 4096 bytes.
 page_copy:
-	mov	x2, #4096
-1:	ldp	x4, x5, [x1]
-	ldp	x6, x7, [x1, #16]
-	ldp	x8, x9, [x1, #32]
-	ldp	x10, x11, [x1, #48]
-	stp	x4, x5, [x0]
-	stp	x6, x7, [x0, #16]
-	stp	x8, x9, [x0, #32]
-	stp	x10, x11, [x0, #48]
-	add	x1, x1, #64
-	add	x0, x0, #64
-	subs	x2, x2, #64
+1:
+	.irp	at, 0, 128, 256, 384
+	ldp	x2, x3, [x1, #\at]
+	ldp	x4, x5, [x1, #\at + 16]
+	ldp	x6, x7, [x1, #\at + 32]
+	ldp	x8, x9, [x1, #\at + 48]
+	ldp	x10, x11, [x1, #\at + 64]
+	ldp	x12, x13, [x1, #\at + 80]
+	ldp	x14, x15, [x1, #\at + 96]
+	ldp	x16, x17, [x1, #\at + 112]
+	stp	x2, x3, [x0, #\at]
+	stp	x4, x5, [x0, #\at + 16]
+	stp	x6, x7, [x0, #\at + 32]
+	stp	x8, x9, [x0, #\at + 48]
+	stp	x10, x11, [x0, #\at + 64]
+	stp	x12, x13, [x0, #\at + 80]
+	stp	x14, x15, [x0, #\at + 96]
+	stp	x16, x17, [x0, #\at + 112]
+	.endr
+	add	x1, x1, #512
+	add	x0, x0, #512
+	tst	x0, #0xfff
 	b.ne	1b
 	ret
 

@@ -28,6 +28,25 @@
 	str	x10, [sp, #F_PSTATE]
 	.endm
 
+	// X2 to X17.
+	.macro	restore_scratch
+	ldp	x2, x3, [sp, #16]
+	ldp	x4, x5, [sp, #32]
+	ldp	x6, x7, [sp, #48]
+	ldp	x8, x9, [sp, #64]
+	ldp	x10, x11, [sp, #80]
+	ldp	x12, x13, [sp, #96]
+	ldp	x14, x15, [sp, #112]
+	ldp	x16, x17, [sp, #128]
+	.endm
+	// X30, ELR, SPSR. X9 and X10 are written.
+	.macro	restore_state
+	ldp	x30, x9, [sp, #240]
+	ldr	x10, [sp, #F_PSTATE]
+	msr	elr_el1, x9
+	msr	spsr_el1, x10
+	.endm
+
 	.macro	vector label
 	.balign	128
 	b	\label
@@ -118,21 +137,8 @@ syscall_return:
 	b.ne	syscall_exit_work
 	ldr	x1, [sp, #8]
 	// X19 to X29 are the user's still: the procedure call standard preserves them.
-	.ifc	\check, folded
-return_scratch:
-	.endif
-	ldp	x30, x9, [sp, #240]
-	ldr	x10, [sp, #F_PSTATE]
-	msr	elr_el1, x9
-	msr	spsr_el1, x10
-	ldp	x2, x3, [sp, #16]
-	ldp	x4, x5, [sp, #32]
-	ldp	x6, x7, [sp, #48]
-	ldp	x8, x9, [sp, #64]
-	ldp	x10, x11, [sp, #80]
-	ldp	x12, x13, [sp, #96]
-	ldp	x14, x15, [sp, #112]
-	ldp	x16, x17, [sp, #128]
+	restore_state
+	restore_scratch
 	ldr	x18, [sp, #144]
 	add	sp, sp, #FRAME
 	eret
@@ -173,10 +179,6 @@ el0_other:
 	bl	kernel_el0_sync
 	// 0: the frame's X19 to X29 are as they were.
 	cbnz	x0, return_to_user
-	b	el0_return
-
-el0_irq:
-	bl	kernel_irq
 el0_return:
 	mrs	x13, tpidr_el1
 	ldr	x13, [x13, #PERCPU_THREAD]
@@ -184,7 +186,16 @@ el0_return:
 	tst	w14, #FLAGS_EXIT
 	b.ne	1f
 	ldp	x0, x1, [sp, #0]
-	b	return_scratch
+	restore_state
+	restore_scratch
+	ldr	x18, [sp, #144]
+	add	sp, sp, #FRAME
+	eret
+
+el0_irq:
+	bl	kernel_irq
+	b	el0_return
+
 1:	mov	x0, sp
 	bl	kernel_exit_work
 
@@ -197,19 +208,9 @@ return_to_user:
 	tst	w14, #FLAGS_EXIT
 	b.ne	1b
 restore_all:
-	ldp	x30, x9, [sp, #240]
-	ldr	x10, [sp, #F_PSTATE]
-	msr	elr_el1, x9
-	msr	spsr_el1, x10
+	restore_state
 	ldp	x0, x1, [sp, #0]
-	ldp	x2, x3, [sp, #16]
-	ldp	x4, x5, [sp, #32]
-	ldp	x6, x7, [sp, #48]
-	ldp	x8, x9, [sp, #64]
-	ldp	x10, x11, [sp, #80]
-	ldp	x12, x13, [sp, #96]
-	ldp	x14, x15, [sp, #112]
-	ldp	x16, x17, [sp, #128]
+	restore_scratch
 	ldp	x18, x19, [sp, #144]
 	ldp	x20, x21, [sp, #160]
 	ldp	x22, x23, [sp, #176]
