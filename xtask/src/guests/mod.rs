@@ -18,7 +18,7 @@ use anyhow::{Context, Result};
 use crate::{image, shell};
 use fetch::{Fetcher, exact_closure, files_below, names};
 pub use initramfs::{File, kernel_archive as kernel_initramfs};
-pub use programs::{HACKBENCH, Program, VMM, VMM_WITH_EL2};
+pub use programs::{HACKBENCH, PERF, Program, VMM, VMM_WITH_EL2};
 
 /// Where the guests are, if not below the workspace: one directory for several checkouts.
 pub const GUESTS_VARIABLE: &str = "VAMBRACE_GUESTS";

@@ -45,6 +45,10 @@ pub const HACKBENCH: Program = Program {
     path: "usr/bin/hackbench",
 };
 
+/// perf, for its benchmarks; with the libraries of all that it can do.
+pub const PERF: Program =
+    Program { name: "perf", directory: "perf", package: "linux-perf", suites: &["bookworm"], path: "usr/bin/perf" };
+
 /// The dynamic loader, by the name that programs have in them (`/lib/...`). It looks for libraries in /lib too.
 const LOADER: &str = "ld-linux-aarch64.so.1";
 

@@ -15,7 +15,7 @@ pub fn build(name: &str) -> Result<PathBuf> {
     let source = shell::workspace_root().join("guest/el0").join(name).with_extension("c");
     let mut gcc = Command::new("aarch64-linux-gnu-gcc");
     gcc.args(["-O2", "-ffreestanding", "-nostdlib", "-static", "-fno-stack-protector", "-Wall", "-Wextra", "-Werror"])
-        .args(["-Wno-parentheses", "-Wl,--build-id=none", "-o"])
+        .args(["-Wno-parentheses", "-mno-outline-atomics", "-Wl,--build-id=none", "-o"])
         .arg(&program)
         .arg(&source);
     shell::capture(&mut gcc).with_context(|| format!("cannot build {}", source.display()))?;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::boot::{self, Boot, Echo, Level, Machine, Outcome};
-use crate::guests::{File, Guests, HACKBENCH, Program, kernel_initramfs};
+use crate::guests::{File, Guests, HACKBENCH, PERF, Program, kernel_initramfs};
 
 use super::{CPU_JUDGE, JUDGE, program};
 
@@ -67,6 +67,18 @@ pub const ALL: &[Run] = &[
     Run {
         name: "hackbench",
         init: Init::Programs(include_str!("../../initramfs/kernel/hackbench.sh"), &[HACKBENCH], &[]),
+        cpus: &[1, 4],
+        millions: 10_000,
+    },
+    Run {
+        name: "waiting",
+        init: Init::Programs(include_str!("../../initramfs/kernel/waiting.sh"), &[], &["sockets", "epoll", "futexes"]),
+        cpus: &[1, 4],
+        millions: 10_000,
+    },
+    Run {
+        name: "perf-bench",
+        init: Init::Programs(include_str!("../../initramfs/kernel/perf-bench.sh"), &[PERF], &[]),
         cpus: &[1, 4],
         millions: 10_000,
     },

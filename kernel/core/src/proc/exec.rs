@@ -104,6 +104,7 @@ pub fn exec(mut request: Request) -> Result<()> {
 
     // From here on there is no way back.
     end_other_threads(&current);
+    crate::futex::leave(&current);
     let old = current.replace_mm(Some(mm));
     exit::release_vfork(&current);
     drop(old);

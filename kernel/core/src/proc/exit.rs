@@ -50,6 +50,7 @@ fn end_current(status: ExitStatus) {
         };
         crate::boot::power_off(status);
     }
+    crate::futex::leave(&current);
     let tid_address = current.clear_child_tid.load(Ordering::Relaxed);
     if tid_address != 0 && hal::uaccess::write(tid_address, &0u32.to_ne_bytes()).is_ok() {
         crate::futex::wake_one_at(tid_address);

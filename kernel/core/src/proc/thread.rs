@@ -48,6 +48,8 @@ pub struct Thread {
     pub credentials: SpinLock<Credentials>,
     /// Where 0 is stored, and a futex woken, at its end (set_tid_address); 0: nowhere.
     pub clear_child_tid: AtomicU64,
+    /// Its list of robust futexes (set_robust_list); 0: none.
+    pub robust_list: AtomicU64,
     /// Woken when a vfork child lets go of the parent's memory; the count of times it did.
     pub vfork_done: WaitQueue,
     /// The parent that waits in vfork.
@@ -84,6 +86,7 @@ impl Thread {
             signals: ThreadSignals::default(),
             credentials: SpinLock::new(Credentials::default()),
             clear_child_tid: AtomicU64::new(0),
+            robust_list: AtomicU64::new(0),
             vfork_done: WaitQueue::new(),
             vfork_parent: SpinLock::new(None),
             vfork_released: AtomicU64::new(0),

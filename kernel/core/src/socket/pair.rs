@@ -160,12 +160,12 @@ impl Socket {
         &self.pair.ends[1 - self.side]
     }
 
-    /// Bytes that can be read: all of a stream, the first of messages (FIONREAD).
+    /// Bytes that can be read, of datagrams those of the first (FIONREAD).
     pub fn readable(&self) -> usize {
         let state = self.own().state.lock();
         match self.pair.kind {
-            Kind::Stream => state.messages.iter().map(Message::left).sum(),
-            _ => state.messages.front().map_or(0, Message::left),
+            Kind::Stream | Kind::Packet => state.messages.iter().map(Message::left).sum(),
+            Kind::Datagram => state.messages.front().map_or(0, Message::left),
         }
     }
 

@@ -166,7 +166,8 @@ pub fn fcntl(fd: i32, command: u32, argument: u64) -> Result<u64> {
         }
         1 => Ok(if files.close_on_exec_of(fd)? { CLOEXEC } else { 0 }), // F_GETFD
         2 => files.set_close_on_exec(fd, argument & CLOEXEC != 0).map(|()| 0), // F_SETFD
-        3 => Ok(u64::from(file.flags() | open_flags::LARGEFILE)),       // F_GETFL
+        // F_GETFL: what has a place was opened, and for large files always.
+        3 => Ok(u64::from(file.flags() | if file.location.is_some() { open_flags::LARGEFILE } else { 0 })),
         4 => {
             file.set_flags(argument as u32); // F_SETFL
             Ok(0)

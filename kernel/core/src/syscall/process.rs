@@ -198,15 +198,55 @@ pub fn futex(address: u64, operation: u32, value: u32, timeout: u64, address2: u
         let from_now = if is_relative { time } else { time.saturating_sub(now) };
         Ok(Some(sched::after_nanoseconds(from_now)))
     };
-    match operation & !(PRIVATE | CLOCK_REALTIME) {
+    // As many as a positive int says; at least one is woken, whatever it says.
+    let at_least_one = (value as i32).max(1) as usize;
+    let positive = |value: u64| usize::try_from(value as i32).map_err(|_| Errno::EINVAL);
+    let command = operation & !(PRIVATE | CLOCK_REALTIME);
+    if operation & CLOCK_REALTIME != 0 && !matches!(command, 9 | 11 | 13) {
+        return Err(Errno::ENOSYS);
+    }
+    match command {
         0 => futexes::wait(address, is_private, value, u32::MAX, deadline(true)?).map(|()| 0),
-        1 => futexes::wake(address, is_private, value as usize, u32::MAX),
-        3 => futexes::requeue(address, address2, is_private, value as usize, timeout as usize, None),
-        4 => futexes::requeue(address, address2, is_private, value as usize, timeout as usize, Some(value3)),
+        1 => futexes::wake(address, is_private, at_least_one, u32::MAX),
+        3 | 4 => {
+            let expected = (command == 4).then_some(value3);
+            let (wake, requeue) = (positive(u64::from(value))?, positive(timeout)?);
+            futexes::requeue(address, address2, is_private, wake, requeue, expected)
+        }
+        5 => {
+            let second = (timeout as i32).max(1) as usize;
+            futexes::wake_op(address, address2, is_private, at_least_one, second, value3)
+        }
+        // LOCK_PI's time is of CLOCK_REALTIME, whatever the flag says.
+        6 => {
+            let time = if timeout == 0 { None } else { Some(user::timespec(timeout)?) };
+            let left = time.map(|time| sched::after_nanoseconds(time.saturating_sub(crate::time::realtime())));
+            futexes::lock(address, is_private, left).map(|()| 0)
+        }
+        7 => futexes::unlock(address, is_private).map(|()| 0),
+        8 => futexes::try_lock(address).map(|()| 0),
         9 => futexes::wait(address, is_private, value, value3, deadline(false)?).map(|()| 0),
-        10 => futexes::wake(address, is_private, value as usize, value3),
+        10 => futexes::wake(address, is_private, at_least_one, value3),
+        13 => futexes::lock(address, is_private, deadline(false)?).map(|()| 0),
         _ => Err(Errno::ENOSYS),
     }
+}
+
+/// Bytes of struct robust_list_head.
+const ROBUST_HEAD: usize = 24;
+
+pub fn set_robust_list(head: u64, len: usize) -> Result<()> {
+    if len != ROBUST_HEAD {
+        return Err(Errno::EINVAL);
+    }
+    CURRENT.get().robust_list.store(head, Ordering::Relaxed);
+    Ok(())
+}
+
+pub fn get_robust_list(tid: i32, head: u64, len: u64) -> Result<()> {
+    let thread = if tid == 0 { CURRENT.share() } else { table::thread(tid).ok_or(Errno::ESRCH)? };
+    user::put_numbers(len, [ROBUST_HEAD as u64])?;
+    user::put_numbers(head, [thread.robust_list.load(Ordering::Relaxed)])
 }
 
 pub fn sched_yield() -> Result<()> {

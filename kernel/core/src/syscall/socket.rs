@@ -6,8 +6,9 @@ use hal::uaccess;
 
 use super::{file, user};
 use crate::errno::{Errno, Result};
+use crate::sched::CURRENT;
 use crate::socket::{self, Kind, Shutdown, Wish};
-use crate::vfs::{Buffer, File, Sink, Source, open_flags};
+use crate::vfs::{self, Buffer, File, Sink, Source, open_flags};
 
 const AF_UNIX: u32 = 1;
 /// MSG_* (include/linux/socket.h).
@@ -51,15 +52,29 @@ fn wish(file: &File, flags: u32) -> Result<Wish> {
     })
 }
 
-fn send(file: &File, from: &mut Source<'_>, flags: u32, has_address: bool) -> Result<usize> {
+/// Why nothing can be sent to the socket of that name: nobody has one.
+fn no_such_name(address: u64, len: usize) -> Errno {
+    const FAMILY: usize = 2;
+    let mut name = [0; 110];
+    if len <= FAMILY || len > name.len() || uaccess::read(&mut name[..len], address).is_err() {
+        return Errno::EINVAL;
+    }
+    if u32::from(u16::from_le_bytes([name[0], name[1]])) != AF_UNIX {
+        return Errno::EINVAL;
+    }
+    let path = name[FAMILY..len].split(|byte| *byte == 0).next().unwrap_or(&[]);
+    let found = if path.is_empty() { Ok(()) } else { vfs::lookup(&CURRENT.get().fs(), path).map(|_| ()) };
+    found.err().unwrap_or(Errno::ECONNREFUSED)
+}
+
+fn send(file: &File, from: &mut Source<'_>, flags: u32, address: (u64, u32)) -> Result<usize> {
     let socket = socket::of(file)?;
     let is_patient = wish(file, flags)?.is_patient;
-    if has_address && socket.kind() == Kind::Stream {
-        return Err(Errno::EISCONN);
-    }
-    if has_address && socket.kind() == Kind::Datagram {
-        // Nobody has an address.
-        return Err(Errno::ECONNREFUSED);
+    match socket.kind() {
+        _ if address.0 == 0 || address.1 == 0 => {}
+        Kind::Stream => return Err(Errno::EISCONN),
+        Kind::Datagram => return Err(no_such_name(address.0, address.1 as usize)),
+        Kind::Packet => {}
     }
     let result = socket.send(from, is_patient);
     if flags & m::NOSIGNAL == 0 { socket::with_signal(socket.kind(), result) } else { result }
@@ -76,7 +91,7 @@ fn receive(file: &File, to: &mut Sink<'_>, flags: u32) -> Result<(usize, u32)> {
 
 pub fn sendto(fd: i32, buffer: u64, len: usize, flags: u32, address: u64, address_len: u32) -> Result<usize> {
     let file = user::file(fd)?;
-    send(&file, &mut Source::user(buffer, len.min(file::MAX_COUNT)), flags, address != 0 && address_len != 0)
+    send(&file, &mut Source::user(buffer, len.min(file::MAX_COUNT)), flags, (address, address_len))
 }
 
 pub fn recvfrom(fd: i32, buffer: u64, len: usize, flags: u32, address: u64, address_len: u64) -> Result<usize> {
@@ -117,7 +132,7 @@ pub fn sendmsg(fd: i32, header: u64, flags: u32) -> Result<usize> {
         // Neither files nor credentials are passed on.
         return Err(Errno::EINVAL);
     }
-    send(&file, &mut Source::users(&header.buffers), flags, header.name != 0 && header.name_len != 0)
+    send(&file, &mut Source::users(&header.buffers), flags, (header.name, header.name_len))
 }
 
 pub fn recvmsg(fd: i32, header: u64, flags: u32) -> Result<usize> {
@@ -126,7 +141,10 @@ pub fn recvmsg(fd: i32, header: u64, flags: u32) -> Result<usize> {
     let header = Header::read(header)?;
     let (len, result_flags) = receive(&file, &mut Sink::users(&header.buffers), flags)?;
     let at = |offset: u64| header.at.wrapping_add(offset);
-    uaccess::write(at(8), &0u32.to_le_bytes())?;
+    if header.name != 0 {
+        // The peer has none.
+        uaccess::write(at(8), &0u32.to_le_bytes())?;
+    }
     uaccess::write(at(40), &0u64.to_le_bytes())?;
     uaccess::write(at(48), &(result_flags & !m::CTRUNC | flags & 0x4000_0000).to_le_bytes())?;
     Ok(len)
