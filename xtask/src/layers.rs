@@ -30,6 +30,8 @@ const LAYERS: &[(&str, u32)] = &[
     ("vambrace-kernel-hal", 10),
     ("vambrace-kernel-core", 20),
     ("vambrace-kernel-image", 30),
+    ("vambrace-kernel-model-core", 5),
+    ("vambrace-kernel-models", 20),
     // Beside the house: they may use all of it, and none of it uses them.
     ("vambrace-oracle", SIDE),
     ("vambrace-fuzz", SIDE),

@@ -134,10 +134,17 @@ fn wake_from(thread: &Arc<Thread>, states: &[State]) -> bool {
         if thread.schedule.cpu() != cpu {
             continue;
         }
-        if !states.contains(&thread.schedule.state()) {
+        let state = thread.schedule.state();
+        // Not a mere store: the thread may have found what it waits for, stayed awake and come to its end meanwhile.
+        let is_asleep = states.contains(&state)
+            && thread
+                .schedule
+                .state
+                .compare_exchange(state as u8, State::Ready as u8, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok();
+        if !is_asleep {
             return false;
         }
-        thread.schedule.state.store(State::Ready as u8, Ordering::Release);
         if thread.schedule.queued.load(Ordering::Relaxed) {
             return true;
         }

@@ -75,9 +75,11 @@ impl WaitQueue {
         }
         let timer = deadline.map(|deadline| TimerId::wake_at(deadline, CURRENT.share()));
         let result = loop {
-            self.join();
             let state = if sleep == Sleep::Interruptible { State::Interruptible } else { State::Uninterruptible };
             prepare_to_sleep(state);
+            // Behind that: who takes this thread out of the queue wakes it, and does not find it awake still. Else it would
+            // sleep, in no queue, if what it was woken for is gone when it looks.
+            self.join();
             let verdict = if let Some(value) = ready() {
                 Some(Ok(value))
             } else if deadline.is_some_and(|deadline| timer::now() >= deadline) {
@@ -101,7 +103,8 @@ impl WaitQueue {
         result
     }
 
-    /// The current thread is woken with this queue, until it leaves it. For those who wait for several things.
+    /// The current thread is woken with this queue, until it leaves it. For those who wait for several things: after
+    /// [`prepare_to_sleep`], and before what they wait for is looked at.
     pub fn join(&self) {
         self.waiting.lock().push_back(CURRENT.share());
     }

@@ -1,0 +1,224 @@
+//! Orders to all CPUs, static keys, and sessions that want PIDs in CONTEXTIDR.
+
+extern crate alloc;
+extern crate model_core as core;
+extern crate model_hal as hal;
+
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::{Builder, explore};
+use hal::patch::{Key, is_on};
+use hal::{cpu, gic, percpu, run};
+use loom::thread;
+
+#[path = "../../../core/src/contextidr.rs"]
+#[allow(dead_code)]
+mod contextidr;
+#[path = "../../../core/src/cross.rs"]
+mod cross;
+#[path = "../../../core/src/errno.rs"]
+#[allow(dead_code)]
+mod errno;
+#[path = "../../../core/src/patch.rs"]
+mod patch;
+
+/// No options.
+mod cmdline {
+    pub fn value(_name: &str) -> Option<&'static str> {
+        None
+    }
+}
+/// All CPUs have all features.
+mod feature {
+    pub fn has_number(_number: u32) -> bool {
+        true
+    }
+}
+/// What files need.
+mod vfs {
+    use crate::errno::Result;
+
+    #[derive(Debug)]
+    pub struct File;
+    #[derive(Debug)]
+    pub struct Sink<'a>(&'a mut Vec<u8>);
+    impl Sink<'_> {
+        pub fn put(&mut self, bytes: &[u8]) -> Result<usize> {
+            self.0.extend(bytes);
+            Ok(bytes.len())
+        }
+    }
+    #[allow(dead_code)]
+    pub trait FileOps {
+        fn read(&self, file: &File, to: &mut Sink<'_>, offset: u64) -> Result<usize>;
+    }
+}
+/// Each CPU's thread, and mutexes that sleep.
+mod sched {
+    use hal::percpu::{self, MAX_CPUS};
+    use std::sync::Mutex;
+
+    pub struct Current(Mutex<[i32; MAX_CPUS]>);
+    pub struct Thread {
+        pub tid: i32,
+    }
+    pub static CURRENT: Current = Current(Mutex::new([0; MAX_CPUS]));
+    impl Current {
+        pub fn try_get(&self) -> Option<Thread> {
+            let tid = self.0.lock().unwrap()[percpu::id()];
+            (tid != 0).then_some(Thread { tid })
+        }
+        pub fn set(&self, tid: i32) {
+            self.0.lock().unwrap()[percpu::id()] = tid;
+        }
+    }
+    pub mod wait {
+        pub use hal::sync::SpinLock as Mutex;
+        pub const fn mutex<T>(value: T) -> Mutex<T> {
+            Mutex::new(value)
+        }
+    }
+}
+
+fn main() {
+    gic::set_handler(|sgi| {
+        if sgi == cross::SGI {
+            cross::on_interrupt();
+            // Who waits for this CPU looks again.
+            (0..percpu::count()).filter(|cpu| *cpu != percpu::id()).for_each(|cpu| gic::send(run::NUDGE, cpu));
+        }
+    });
+    let some = Builder::with;
+    println!("a key, 2 CPUs: {} orders", explore(some(1), || key(2)));
+    println!("alternatives, 2 CPUs: {} orders", explore(some(2), || alternatives(2)));
+    println!("a session, 2 CPUs: {} orders", explore(some(1), || session(2)));
+    println!("two sessions: {} orders", explore(some(1), two_sessions));
+}
+
+const KEY: Key = patch::key::CONTEXT_ID;
+/// What the first CPU has promised to the others.
+static PROMISED: AtomicBool = AtomicBool::new(false);
+
+/// CPU 0 does `first`, the others do `other` with interrupts open before and after, until CPU 0 is done.
+fn on_cpus(cpus: usize, first: impl FnOnce(), other: fn()) {
+    percpu::set_count(cpus);
+    cpu::reset();
+    run::expect(1);
+    let others: Vec<_> = (1..cpus)
+        .map(|cpu| {
+            thread::spawn(move || {
+                percpu::become_cpu(cpu);
+                other();
+                while !run::has_ended() {
+                    cpu::idle();
+                }
+            })
+        })
+        .collect();
+    percpu::become_cpu(0);
+    first();
+    run::done();
+    others.into_iter().for_each(|other| other.join().unwrap());
+}
+
+/// When `get` returns, no CPU executes the instruction of before; nor when `put` does.
+fn key(cpus: usize) {
+    static COUNTED: patch::Counted = patch::Counted::new(KEY);
+    static IS_BACK: AtomicBool = AtomicBool::new(false);
+    let first = || {
+        COUNTED.get(|| assert!(is_on::<KEY>()));
+        PROMISED.store(true, Ordering::Release);
+        stop_sampling();
+        COUNTED.put(|| assert!(!is_on::<KEY>()));
+        IS_BACK.store(true, Ordering::Release);
+    };
+    on_cpus(cpus, first, || {
+        for _ in 0..2 {
+            if PROMISED.load(Ordering::Acquire) {
+                assert!(is_on::<KEY>(), "the key is on");
+            }
+            if IS_BACK.load(Ordering::Acquire) {
+                assert!(!is_on::<KEY>(), "the key was off");
+            }
+            cpu::open();
+        }
+    });
+}
+
+/// While the code is replaced all others stand still, and afterwards all have it.
+fn alternatives(cpus: usize) {
+    on_cpus(
+        cpus,
+        || {
+            patch::choose_alternatives();
+            PROMISED.store(true, Ordering::Release);
+        },
+        || {
+            cpu::open();
+            if PROMISED.load(Ordering::Acquire) {
+                assert!(hal::patch::ALTERNATIVE.load(Ordering::Relaxed), "the code is the new one");
+            }
+        },
+    );
+}
+
+/// A switch to another thread: interrupts are masked.
+fn switch(tid: i32) {
+    contextidr::switch(tid);
+    sched::CURRENT.set(tid);
+}
+
+/// A sample in a program: what an interrupt of a performance monitor would record.
+fn sample(tid: u32) {
+    if PROMISED.load(Ordering::Acquire) {
+        assert_eq!(cpu::context_id(), tid, "a sample with an old number");
+    }
+}
+
+/// No CPU samples any more when this returns.
+fn stop_sampling() {
+    PROMISED.store(false, Ordering::Release);
+    cross::on_all(cross::Order::Synchronise);
+}
+
+/// While there is a token, whatever runs is in CONTEXTIDR; and afterwards nothing is.
+fn session(cpus: usize) {
+    let first = || {
+        switch(100);
+        let token = contextidr::Token::take().expect("no option forbids it");
+        assert_eq!(cpu::context_id(), 100);
+        PROMISED.store(true, Ordering::Release);
+        stop_sampling();
+        drop(token);
+        assert_eq!(cpu::context_id(), 0, "no number is left");
+    };
+    on_cpus(cpus, first, || {
+        let own = 10 * percpu::id() as u32;
+        for tid in [own + 1, own + 2] {
+            switch(tid as i32);
+            sample(tid);
+            cpu::open();
+            sample(tid);
+        }
+    });
+}
+
+/// The second has what it asks for at once; the first's end takes nothing from it.
+fn two_sessions() {
+    let first = || {
+        switch(100);
+        let one = contextidr::Token::take().expect("no option forbids it");
+        let two = contextidr::Token::take().expect("no option forbids it");
+        drop(one);
+        assert_eq!(cpu::context_id(), 100);
+        PROMISED.store(true, Ordering::Release);
+        stop_sampling();
+        drop(two);
+    };
+    on_cpus(2, first, || {
+        switch(11);
+        cpu::open();
+        sample(11);
+        switch(12);
+        sample(12);
+    });
+}

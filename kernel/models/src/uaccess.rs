@@ -1,0 +1,35 @@
+//! Memory of programs: four words, with the order of plain loads.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// No such word.
+#[derive(Clone, Copy, Debug)]
+pub struct Fault;
+
+static WORDS: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
+
+/// The word at an address from 0 on.
+pub fn word(address: u64) -> &'static AtomicU32 {
+    &WORDS[address as usize / 4]
+}
+
+/// Reads a word.
+pub fn load32(address: u64) -> Result<u32, Fault> {
+    Ok(WORDS.get(address as usize / 4).ok_or(Fault)?.load(Ordering::Relaxed))
+}
+/// Nothing.
+pub fn write_some(_to: u64, _bytes: &[u8]) -> usize {
+    0
+}
+/// Nothing.
+pub fn read_some(_to: &mut [u8], _from: u64) -> usize {
+    0
+}
+/// Nothing.
+pub fn clear(_to: u64, _len: usize) -> Result<(), Fault> {
+    Err(Fault)
+}
+/// Nothing.
+pub fn write(_to: u64, _bytes: &[u8]) -> Result<(), Fault> {
+    Err(Fault)
+}
