@@ -50,6 +50,7 @@ pub fn main(board: &'static Board) -> ! {
     crate::mte::init();
     emulate::init();
     contextidr::init();
+    crate::sampler::init(board.pmu);
     log!("vambrace-kernel: {online} of {} CPU(s) online", board.cpus.len());
     crate::mm::contpte::init();
     if let Some((_, intid)) = &board.uart {

@@ -5,6 +5,7 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use hal::percpu::{self, MAX_CPUS};
@@ -13,9 +14,10 @@ use crate::cmdline;
 use crate::cross::{Order, on_all};
 use crate::errno::{Errno, Result};
 use crate::patch::{Counted, key};
+use crate::sampler::{self, Sample, Sampler};
 use crate::sched::CURRENT;
 use crate::sched::wait::{Mutex, mutex};
-use crate::vfs::{File, FileOps, Sink};
+use crate::vfs::{File, FileOps, Sink, Source};
 
 static KEY: Counted = Counted::new(key::CONTEXT_ID);
 
@@ -42,6 +44,7 @@ pub fn init() {
 /// new translation table, or the return to EL0 at the latest.
 #[inline]
 pub fn switch(tid: i32) {
+    crate::sampler::switch();
     if hal::patch::is_on::<{ key::CONTEXT_ID }>() {
         hal::cpu::set_context_id(tid as u32);
     }
@@ -85,19 +88,29 @@ pub fn report_own() {
     REPORTS[percpu::id()].store(hal::cpu::context_id(), Ordering::Relaxed);
 }
 
-/// An open `/dev/profile`: a session. Reading gives CONTEXTIDR of each CPU, as an interrupt finds it.
+/// An open `/dev/profile`: a session. Reading gives CONTEXTIDR of each CPU, as an interrupt finds it; or, once a program
+/// has written `cycles N` or `instructions N`, samples: see [`crate::sampler`].
 #[derive(Debug)]
-pub struct Session(#[allow(dead_code)] Token);
+pub struct Session {
+    // Dropped in this order: the sampler stops before numbers go.
+    sampler: Mutex<Option<Sampler>>,
+    token: Token,
+}
 
 impl Session {
     /// Begins it.
     pub fn open() -> Result<Self> {
-        Ok(Self(Token::take()?))
+        Ok(Self { sampler: mutex(None), token: Token::take()? })
     }
 }
 
 impl FileOps for Session {
     fn read(&self, _file: &File, to: &mut Sink<'_>, offset: u64) -> Result<usize> {
+        if let Some(sampler) = &*self.sampler.lock() {
+            let samples = sampler.take(to.left() / Sample::SIZE);
+            let bytes: Vec<u8> = samples.iter().flat_map(|sample| sample.to_bytes()).collect();
+            return to.put(&bytes);
+        }
         if offset > 0 {
             return Ok(0);
         }
@@ -109,4 +122,24 @@ impl FileOps for Session {
         };
         to.put(text.as_bytes())
     }
+
+    fn write(&self, _file: &File, from: &mut Source<'_>, _offset: u64) -> Result<usize> {
+        let mut line = [0; 64];
+        let len = from.take(&mut line)?;
+        let words = core::str::from_utf8(&line[..len]).map_err(|_| Errno::EINVAL)?;
+        let mut sampler = self.sampler.lock();
+        if words.trim() == "stop" {
+            *sampler = None;
+            return Ok(len);
+        }
+        let (counter, period) = sampler::parse(words)?;
+        // The old one gives its place up first.
+        *sampler = None;
+        *sampler = Some(Sampler::start(&self.token, counter, period)?);
+        Ok(len)
+    }
 }
+
+#[cfg(test)]
+#[path = "contextidr_tests.rs"]
+mod tests;

@@ -21,6 +21,10 @@ pub enum Order {
     ClearPid,
     /// To report what is there: see [`crate::contextidr::Session`].
     ReportPid,
+    /// To start counting for samples, see [`crate::sampler`].
+    StartSampling,
+    /// To stop that.
+    StopSampling,
     /// To stand still while code is replaced; see [`while_others_stand`].
     StandStill,
 }
@@ -72,7 +76,9 @@ pub fn on_interrupt() {
         1 => Order::WritePid,
         2 => Order::ClearPid,
         3 => Order::ReportPid,
-        4 => Order::StandStill,
+        4 => Order::StartSampling,
+        5 => Order::StopSampling,
+        6 => Order::StandStill,
         _ => Order::Synchronise,
     });
     MISSING.fetch_sub(1, Ordering::AcqRel);
@@ -84,6 +90,8 @@ fn carry_out(order: Order) {
         Order::WritePid => crate::contextidr::write_own(),
         Order::ClearPid => hal::cpu::set_context_id(0),
         Order::ReportPid => crate::contextidr::report_own(),
+        Order::StartSampling => crate::sampler::start_own(),
+        Order::StopSampling => crate::sampler::stop_own(),
         Order::StandStill => hal::patch::stand_still(),
     }
     // Exception entry and return synchronise too, but for CPUs with FEAT_ExS that were told otherwise.

@@ -14,7 +14,7 @@
 //! | `signal`, `futex`, `time`, `tty`, `random` | what their names say |
 //! | `feature` | what the CPUs can do: ID registers of all, capabilities, errata, boot options, AT_HWCAP |
 //! | `patch`, `cross` | static keys: code patched on all CPUs; orders to all CPUs |
-//! | `contextidr`, `spe` | PIDs for profilers; the decoder of SPE's records |
+//! | `contextidr`, `sampler`, `spe` | PIDs for profilers; samples by the PMU; the decoder of SPE's records |
 //! | `emulate` | MRS of the ID space at EL0 |
 //!
 //! Locks, from outer to inner: sleeping mutexes (file offset, pipe) · tables of threads and processes · a process's
@@ -39,6 +39,7 @@ pub mod panic;
 pub mod patch;
 pub mod proc;
 pub mod random;
+pub mod sampler;
 pub mod sched;
 pub mod signal;
 pub mod socket;

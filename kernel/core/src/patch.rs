@@ -11,6 +11,8 @@ pub mod key {
 
     /// Switches write the PID into CONTEXTIDR.
     pub const CONTEXT_ID: Key = 0;
+    /// Switches look for an overflow of the sampler's counter.
+    pub const SAMPLER: Key = 1;
 }
 
 /// Replaces code by what suits the CPUs, on all CPUs that run; those that come later find it so.
@@ -36,8 +38,7 @@ impl Counted {
     pub fn get(&self, first: impl FnOnce()) {
         let mut users = self.users.lock();
         if *users == 0 {
-            self.switch(true);
-            first();
+            begin(&|| hal::patch::set(self.key, true), &on_all, first);
         }
         *users += 1;
     }
@@ -47,17 +48,18 @@ impl Counted {
         let mut users = self.users.lock();
         *users = users.checked_sub(1).expect("somebody wants the key");
         if *users == 0 {
-            self.switch(false);
-            last();
+            begin(&|| hal::patch::set(self.key, false), &on_all, last);
         }
     }
+}
 
-    /// When this returns, no CPU executes the old instruction any more.
-    fn switch(&self, on: bool) {
-        if hal::patch::set(self.key, on) > 0 {
-            on_all(Order::Synchronise);
-        }
+/// Writes the code; then no CPU executes the old instruction any more; and only then whatever relies on that. The parts are
+/// given, so that a model can have its own.
+pub(crate) fn begin(set: &dyn Fn() -> usize, all: &dyn Fn(Order), first: impl FnOnce()) {
+    if set() > 0 {
+        all(Order::Synchronise);
     }
+    first();
 }
 
 #[cfg(test)]

@@ -209,6 +209,7 @@ pub fn irq() {
             crate::cross::SGI => crate::cross::on_interrupt(),
             sched::SGI_STOP => hal::cpu::halt(),
             _ if intid == timer::intid() => sched::on_timer(),
+            _ if crate::sampler::is_interrupt(intid) => crate::sampler::on_interrupt(),
             _ if crate::boot::is_console(intid) => crate::tty::on_input(),
             _ => hal::log!("interrupt {intid} that nobody asked for"),
         }

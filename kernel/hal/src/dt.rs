@@ -67,6 +67,8 @@ pub struct Board {
     pub timers: [u32; 4],
     /// The PL011 of the console, and its INTID.
     pub uart: Option<(Range<u64>, u32)>,
+    /// INTID of the PMU's overflow, a PPI.
+    pub pmu: Option<u32>,
     /// Absent: no PSCI.
     pub psci: Option<Conduit>,
     /// The initramfs.
@@ -116,6 +118,7 @@ impl Board {
             gicr: Few::new(0..0),
             timers: [29, 30, 27, 26],
             uart: None,
+            pmu: None,
             psci: None,
             initrd: None,
             bootargs: [0; MAX_BOOTARGS],
@@ -223,6 +226,13 @@ impl Board {
             let registers = regs(node, "reg of the PL011")?.next().ok_or(DtError::Missing("reg of the PL011"))??;
             let spi = node.property("interrupts").and_then(|p| Some(u32::from_be_bytes(*cells(p.value()).get(1)?)));
             self.uart = Some((registers, 32 + spi.unwrap_or(0)));
+        } else if node.is_compatible("arm,armv8-pmuv3") {
+            // Kind (1: PPI), number, trigger.
+            let property = node.property("interrupts");
+            self.pmu = property.and_then(|property| match *cells(property.value()) {
+                [[0, 0, 0, 1], number, ..] => Some(16 + (u32::from_be_bytes(number) & 15)),
+                _ => None,
+            });
         } else if node.is_compatible("arm,psci-0.2") || node.is_compatible("arm,psci-1.0") {
             self.psci = match node.property("method").and_then(|p| p.value_as::<&str>().ok()) {
                 Some("hvc") => Some(Conduit::Hvc),

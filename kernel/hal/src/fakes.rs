@@ -140,6 +140,23 @@ pub mod alternative {
         (0, 0)
     }
 }
+pub mod pmu {
+    //! No PMU.
+    use crate::pmu::Counter;
+
+    /// No.
+    pub fn is_here() -> bool {
+        false
+    }
+    /// Nothing.
+    pub fn start(_counter: Counter, _period: u32) {}
+    /// Nothing.
+    pub fn stop() {}
+    /// No.
+    pub fn take_overflow(_counter: Counter, _period: u32) -> bool {
+        false
+    }
+}
 pub mod timer {
     //! Time stands still.
 

@@ -25,6 +25,7 @@ pub mod mem;
 pub mod mte;
 pub mod patch;
 pub mod percpu;
+pub mod pmu;
 pub mod power;
 pub mod psci;
 pub mod smp;

@@ -6,6 +6,7 @@ mod mte;
 mod paths;
 mod program;
 mod runs;
+mod sampler;
 mod toolchain;
 mod trace;
 
@@ -27,7 +28,8 @@ const CPU_JUDGE: Kernel = Kernel::V6_12;
 
 /// A run that judges by itself: of a built image, a line about how it went.
 type Own = fn(&Path, boot::Echo) -> Result<String>;
-const OWN: [(&str, Own); 2] = [(contpte::NAME, contpte::check), (mte::NAME, mte::check)];
+const OWN: [(&str, Own); 3] =
+    [(contpte::NAME, contpte::check), (mte::NAME, mte::check), (sampler::NAME, sampler::check)];
 
 /// Arguments of `cargo xtask kernel`.
 #[derive(Debug, clap::Args)]

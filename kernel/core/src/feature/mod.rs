@@ -115,6 +115,12 @@ pub fn bbm() -> Bbm {
     SYSTEM.get().map_or(Bbm::L0, |system| system.bbm)
 }
 
+/// Have all CPUs PMUv3, of the same version? ID_AA64DFR0_EL1.PMUVer: 0 is none, and -1 one of the implementer's own.
+pub fn has_monitors() -> bool {
+    let version = known(arch::sysreg::Reg::ID_AA64DFR0_EL1, 8);
+    SYSTEM.get().is_some_and(|system| !matches!(system.values.field(version), 0 | -1))
+}
+
 /// What EL0 is told of the ID space's register at `index` (CRm x 8 + op2).
 pub fn user_value(index: usize) -> u64 {
     SYSTEM.get().map_or(0, |system| system.user(index))
