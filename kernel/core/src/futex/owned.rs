@@ -120,7 +120,9 @@ fn hand_on(key: Key, address: u64, tid: u32, marks: u32) -> Result<bool> {
         let new = waiter.as_ref().map_or(marks, |waiter: &Arc<Waiter>| waiter.thread.tid as u32 | WAITERS | marks);
         match compare_exchange32(address, old, new) {
             Ok(Exchange::Stored) => {
-                release(waiter);
+                // One that came into the list after the look at it may have found the owner there still, and sleeps: the
+                // lock is free now, and it tries again.
+                release(waiter.or_else(|| first_waiter(key)));
                 return Ok(true);
             }
             Ok(Exchange::Other(other)) => old = other,

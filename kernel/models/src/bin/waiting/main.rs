@@ -14,7 +14,7 @@ use loom::thread;
 #[path = "../../../../core/src/errno.rs"]
 #[allow(dead_code)]
 mod errno;
-#[path = "../../../../core/src/futex.rs"]
+#[path = "../../../../core/src/futex/mod.rs"]
 #[allow(dead_code)]
 mod futex;
 
@@ -54,6 +54,7 @@ fn main() {
     println!("a futex: {} orders", explore(some(3), || futex(1)));
     println!("a futex, two wait: {} orders", explore(some(2), || futex(2)));
     println!("a requeued waiter: {} orders", explore(some(3), requeue));
+    println!("a lock that is handed on: {} orders", explore(some(2), handed_on));
     core::begin_with([]);
     println!("a pipe, its reader waits: {} orders", explore(some(3), pipe_to_reader));
     println!("a pipe, its writer waits: {} orders", explore(some(3), pipe_full));
@@ -69,14 +70,15 @@ fn threads(first: impl FnOnce(), others: Vec<Box<dyn FnOnce() + Send>>) {
     let mm = &*MM;
     let running: Vec<_> = others
         .into_iter()
-        .map(|work| {
+        .zip(2..)
+        .map(|(work, tid)| {
             thread::spawn(move || {
-                sched::begin(mm);
+                sched::begin(mm, tid);
                 work();
             })
         })
         .collect();
-    sched::begin(mm);
+    sched::begin(mm, 1);
     first();
     running.into_iter().for_each(|thread| thread.join().unwrap());
 }
@@ -112,7 +114,7 @@ fn mutex() {
         }
     };
     threads(work.clone(), vec![Box::new(work)]);
-    sched::begin(&MM);
+    sched::begin(&MM, 1);
     assert_eq!(shared.lock().load(Ordering::Relaxed), 2);
 }
 
@@ -149,6 +151,19 @@ fn requeue() {
     );
 }
 
+/// One owner at a time, and nobody sleeps for ever.
+fn handed_on() {
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
+    let work = || {
+        futex::lock(0, true, None).expect("nothing else ends it");
+        let value = COUNTER.load(Ordering::Relaxed);
+        COUNTER.store(value + 1, Ordering::Relaxed);
+        futex::unlock(0, true).expect("it is the thread's");
+    };
+    threads(work, vec![Box::new(work)]);
+    assert_eq!(COUNTER.load(Ordering::Relaxed), 2);
+}
+
 /// Bytes arrive, whether the reader waits or not.
 fn pipe_to_reader() {
     let (read, write) = vfs::pipe::pair(0);
@@ -166,7 +181,7 @@ fn pipe_to_reader() {
 fn pipe_full() {
     const ROOM: usize = 16 * hal::mem::PAGE_SIZE;
     let (read, write) = vfs::pipe::pair(0);
-    sched::begin(&MM);
+    sched::begin(&MM, 1);
     assert_eq!(write.write(&[1; ROOM]), Ok(ROOM));
     threads(
         move || {

@@ -3,6 +3,7 @@
 use crate::errno::Result;
 
 pub const PAGE: u64 = 4096;
+pub const USER_END: u64 = 1 << 48;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     Read,

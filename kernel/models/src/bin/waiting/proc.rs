@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use core::sync::atomic::AtomicU64;
+
 use crate::errno::Result;
 use crate::mm::Mm;
 use crate::sched::Sleeper;
@@ -10,6 +12,8 @@ use crate::sched::Sleeper;
 pub struct Thread {
     pub sleeper: Sleeper,
     pub mm: Arc<Mm>,
+    pub tid: i32,
+    pub robust_list: AtomicU64,
 }
 impl Thread {
     #[allow(clippy::unnecessary_wraps)]
@@ -19,5 +23,12 @@ impl Thread {
     #[allow(clippy::unused_self)]
     pub fn has_signal(&self) -> bool {
         false
+    }
+}
+
+/// Every number is a thread's.
+pub mod table {
+    pub fn thread(tid: i32) -> Option<()> {
+        (tid != 0).then_some(())
     }
 }

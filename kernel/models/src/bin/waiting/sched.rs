@@ -63,8 +63,13 @@ impl Current {
     }
 }
 /// The calling thread begins.
-pub fn begin(mm: &Arc<Mm>) {
-    let thread = Arc::new(Thread { sleeper: Sleeper::new(), mm: Arc::clone(mm) });
+pub fn begin(mm: &Arc<Mm>, tid: i32) {
+    let thread = Arc::new(Thread {
+        sleeper: Sleeper::new(),
+        mm: Arc::clone(mm),
+        tid,
+        robust_list: core::sync::atomic::AtomicU64::new(0),
+    });
     OWN.with(|own| *own.lock().unwrap() = Some(thread));
 }
 
