@@ -178,6 +178,11 @@ fn own_kernel(tally: &mut Tally) -> Result<()> {
             lab.run(run, None, Echo::Off).map(|line| println!("{line}"))
         });
     }
+    let image = kernel::build()?;
+    for (name, check) in kernel::OWN {
+        tally.check(&format!("kernel --run {name}"), || check(&image, Echo::Off).map(|line| println!("{line}")));
+    }
+    tally.check("kernel --table", || kernel::table(&image, Echo::Off));
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 mod build;
 mod contpte;
+mod mrs_trace;
 mod mte;
 mod paths;
 mod program;
@@ -27,9 +28,14 @@ const JUDGE: Kernel = Kernel::V6_1;
 const CPU_JUDGE: Kernel = Kernel::V6_12;
 
 /// A run that judges by itself: of a built image, a line about how it went.
-type Own = fn(&Path, boot::Echo) -> Result<String>;
-const OWN: [(&str, Own); 3] =
-    [(contpte::NAME, contpte::check), (mte::NAME, mte::check), (sampler::NAME, sampler::check)];
+pub type Own = fn(&Path, boot::Echo) -> Result<String>;
+/// All of these. One to a line, so that more can be added side by side.
+pub const OWN: &[(&str, Own)] = &[
+    (contpte::NAME, contpte::check),
+    (mrs_trace::NAME, mrs_trace::check),
+    (mte::NAME, mte::check),
+    (sampler::NAME, sampler::check),
+];
 
 /// Arguments of `cargo xtask kernel`.
 #[derive(Debug, clap::Args)]
@@ -60,13 +66,11 @@ pub fn run(args: &Args) -> Result<()> {
     println!("kernel: {}", image.display());
     let echo = if args.show { boot::Echo::On } else { boot::Echo::Off };
     if args.table {
-        setup::ensure(&[setup::Part::Guests, setup::Part::Cross, setup::Part::QemuUser])?;
-        boot::build_vambrace()?;
-        return paths::table(&Guests::prepare(&[JUDGE])?, &image, echo);
+        return table(&image, echo);
     }
     if args.run.is_empty() {
         let names: Vec<&str> = RUNS.iter().map(|run| run.name).collect();
-        let own = OWN.map(|(name, _)| name);
+        let own: Vec<&str> = OWN.iter().map(|(name, _)| *name).collect();
         println!("runs: {}, {}", names.join(", "), own.join(", "));
         return Ok(());
     }
@@ -94,6 +98,13 @@ pub fn run(args: &Args) -> Result<()> {
         println!("{}", lab.run(run, args.cpus, echo)?);
     }
     Ok(())
+}
+
+/// Prints what the short ways through the kernel cost, beside Linux. An error if ours are not half of Linux's.
+pub fn table(image: &Path, echo: boot::Echo) -> Result<()> {
+    setup::ensure(&[setup::Part::Guests, setup::Part::Cross, setup::Part::QemuUser])?;
+    boot::build_vambrace()?;
+    paths::table(&Guests::prepare(&[JUDGE])?, image, echo)
 }
 
 /// Builds the image; returns where it is.

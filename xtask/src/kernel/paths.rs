@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 
 use crate::boot::{self, Boot, Echo, Machine};
 use crate::guests::{File, Guests, kernel_initramfs};
@@ -111,22 +111,16 @@ fn build() -> Result<PathBuf> {
 }
 
 /// Preferred return addresses by the name of the instruction: of a system call, that behind it.
-pub fn symbols(program: &Path) -> Result<BTreeMap<u64, &'static str>> {
+fn symbols(program: &Path) -> Result<BTreeMap<u64, &'static str>> {
     let names = ROWS.iter().flat_map(|row| match row.operation {
         Operation::Median(name) => vec![name],
         Operation::Switch(one, other) => vec![one, other],
         Operation::Total(names, _) => names.to_vec(),
     });
-    let listing = shell::capture(Command::new("aarch64-linux-gnu-nm").arg(program))?;
-    let place = |name: &str| -> Result<u64> {
-        let line = listing.lines().find(|line| line.ends_with(&format!(" {name}")));
-        let address = line.and_then(|line| line.split(' ').next()).with_context(|| format!("no symbol {name}"))?;
-        Ok(u64::from_str_radix(address, 16)?)
-    };
     let mut found = BTreeMap::new();
     for name in names {
         // Either address means it: what lies behind a system call's instruction is none of the others.
-        let at = place(name)?;
+        let at = program::symbol(program, name)?;
         found.insert(at, name);
         found.insert(at + 4, name);
     }

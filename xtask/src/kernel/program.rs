@@ -1,7 +1,7 @@
 //! Programs of `guest/el0` as init.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -28,4 +28,12 @@ pub fn initramfs(name: &str) -> Result<PathBuf> {
     let initrd = boot::scratch(&format!("kernel-{name}.cpio"))?;
     fs::write(&initrd, kernel_initramfs(None, &[init]))?;
     Ok(initrd)
+}
+
+/// The address of a symbol of a program.
+pub fn symbol(program: &Path, name: &str) -> Result<u64> {
+    let listing = shell::capture(Command::new("aarch64-linux-gnu-nm").arg(program))?;
+    let line = listing.lines().find(|line| line.ends_with(&format!(" {name}")));
+    let address = line.and_then(|line| line.split(' ').next()).with_context(|| format!("no symbol {name}"))?;
+    Ok(u64::from_str_radix(address, 16)?)
 }
