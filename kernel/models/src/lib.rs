@@ -18,9 +18,6 @@ pub mod thread;
 pub mod timer;
 pub mod uaccess;
 
-/// For the files' own tests, which are not run here.
-pub fn fakes_init() {}
-
 /// Nobody reads it.
 #[macro_export]
 macro_rules! log {

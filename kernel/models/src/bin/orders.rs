@@ -1,4 +1,6 @@
 //! Orders to all CPUs, static keys, and sessions that want PIDs in CONTEXTIDR.
+// The kernel's files' own tests are not meant for a model, and need what is not here.
+#![cfg(not(test))]
 
 extern crate alloc;
 extern crate model_core as core;
@@ -14,11 +16,13 @@ use loom::thread;
 #[allow(dead_code)]
 mod contextidr;
 #[path = "../../../core/src/cross.rs"]
+#[allow(dead_code)]
 mod cross;
 #[path = "../../../core/src/errno.rs"]
 #[allow(dead_code)]
 mod errno;
 #[path = "../../../core/src/patch.rs"]
+#[allow(dead_code)]
 mod patch;
 
 /// No options.
@@ -33,6 +37,36 @@ mod feature {
         true
     }
 }
+/// Nobody samples by the counters; the model looks itself.
+mod sampler {
+    use crate::contextidr::Token;
+    use crate::errno::{Errno, Result};
+
+    pub struct Counter;
+    pub struct Sample;
+    impl Sample {
+        pub const SIZE: usize = 16;
+        pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+            [0; Self::SIZE]
+        }
+    }
+    #[derive(Debug)]
+    pub struct Sampler;
+    impl Sampler {
+        pub fn start(_token: &Token, _counter: Counter, _period: u32) -> Result<Self> {
+            Err(Errno::ENODEV)
+        }
+        pub fn take(&self, _most: usize) -> Vec<Sample> {
+            Vec::new()
+        }
+    }
+    pub fn parse(_words: &str) -> Result<(Counter, u32)> {
+        Err(Errno::EINVAL)
+    }
+    pub fn switch() {}
+    pub fn start_own() {}
+    pub fn stop_own() {}
+}
 /// What files need.
 mod vfs {
     use crate::errno::Result;
@@ -42,14 +76,26 @@ mod vfs {
     #[derive(Debug)]
     pub struct Sink<'a>(&'a mut Vec<u8>);
     impl Sink<'_> {
+        pub fn left(&self) -> usize {
+            usize::MAX - self.0.len()
+        }
         pub fn put(&mut self, bytes: &[u8]) -> Result<usize> {
             self.0.extend(bytes);
             Ok(bytes.len())
         }
     }
+    #[derive(Debug)]
+    pub struct Source<'a>(&'a [u8]);
+    impl Source<'_> {
+        pub fn take(&mut self, to: &mut [u8]) -> Result<usize> {
+            to.copy_from_slice(&self.0[..to.len()]);
+            Ok(to.len())
+        }
+    }
     #[allow(dead_code)]
     pub trait FileOps {
         fn read(&self, file: &File, to: &mut Sink<'_>, offset: u64) -> Result<usize>;
+        fn write(&self, file: &File, from: &mut Source<'_>, offset: u64) -> Result<usize>;
     }
 }
 /// Each CPU's thread, and mutexes that sleep.
