@@ -109,11 +109,11 @@ fn start_init(fs: Arc<FsContext>) -> Result<()> {
     let pid = table::new_id();
     let process = Arc::new(Process::new(pid, None, Arc::new(Handlers::new()), 0));
     let files = Arc::new(FileTable::default());
-    let console = Arc::new(File::new(None, tty::open(), open_flags::RDWR));
+    let console = Arc::new(File::new(None, tty::console(), open_flags::RDWR));
     for _ in 0..3 {
         files.add(Arc::clone(&console), false, 0, 3)?;
     }
-    tty::set_foreground(pid);
+    tty::set_foreground(process.group.load(core::sync::atomic::Ordering::Relaxed));
     let start = Box::new(move || {
         let outcome = run_init(path);
         if let Err(error) = outcome {

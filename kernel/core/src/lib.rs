@@ -11,7 +11,7 @@
 //! | `mte` | tags of memory: modes, failures, pages |
 //! | `vfs` | files: tmpfs, /proc, devices, pipes |
 //! | `socket` | pairs of local sockets |
-//! | `signal`, `futex`, `time`, `tty`, `random` | what their names say |
+//! | `signal`, `futex`, `time`, `timer`, `tty`, `random` | what their names say |
 //! | `feature` | what the CPUs can do: ID registers of all, capabilities, errata, boot options, AT_HWCAP |
 //! | `patch`, `cross` | static keys: code patched on all CPUs; orders to all CPUs |
 //! | `contextidr`, `sampler`, `spe` | PIDs for profilers; samples by the PMU; the decoder of SPE's records |
@@ -46,6 +46,7 @@ pub mod socket;
 pub mod spe;
 pub mod syscall;
 pub mod time;
+pub mod timer;
 pub mod trap;
 pub mod tty;
 pub mod utsname;

@@ -96,16 +96,19 @@ fn el0_other(frame: &UserFrame, esr: u64, far: u64) {
     }
     match Ec::from_bits(esr >> 26) {
         Some(Ec::FpAccess) => hal::fp::allow(&CURRENT.get().context),
-        Some(Ec::PcAlignment) => signal::force(SIGBUS, Info::of_fault(1, frame.pc())),
-        Some(Ec::SpAlignment) => signal::force(SIGBUS, Info::of_fault(1, hal::thread::user_sp())),
+        Some(Ec::PcAlignment) => signal::force(SIGBUS, Info::of_fault(1, frame.pc()).with_esr(esr)),
+        Some(Ec::SpAlignment) => {
+            signal::force(SIGBUS, Info::of_fault(1, hal::thread::user_sp()).with_esr(esr));
+        }
         Some(Ec::FpException) => signal::force(SIGFPE, Info::of_fault(0, frame.pc())),
         Some(Ec::Brk | Ec::Breakpoint | Ec::SoftwareStep | Ec::Watchpoint) => {
             signal::force(SIGTRAP, Info::of_fault(1, frame.pc()));
         }
-        Some(Ec::Unknown | Ec::SysReg | Ec::Bti | Ec::IllegalState | Ec::PacFail | _) | None => {
-            // ILL_ILLOPC
-            signal::force(SIGILL, Info::of_fault(1, frame.pc()));
-        }
+        // ILL_ILLOPN
+        Some(Ec::PacFail) => signal::force(SIGILL, Info::of_fault(2, frame.pc()).with_esr(esr)),
+        // ILL_ILLOPC
+        Some(Ec::Unknown | Ec::SysReg | Ec::Bti) | None => signal::force(SIGILL, Info::of_fault(1, frame.pc())),
+        Some(_) => signal::force(SIGILL, Info::of_fault(1, frame.pc()).with_esr(esr)),
     }
 }
 

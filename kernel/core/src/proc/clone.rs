@@ -67,6 +67,9 @@ pub fn clone(args: &CloneArgs) -> Result<i32> {
     *new.credentials.lock() = *current.credentials.lock();
     new.signals.inherit(&current.signals);
     crate::mte::inherit(&new, &current);
+    if !has(c::VM) || has(c::VFORK) {
+        new.signals.inherit_stack(&current.signals);
+    }
     let frame = new.context.frame();
     frame.copy_from(current.context.frame());
     frame.set_register(0, 0);
@@ -94,6 +97,9 @@ pub fn clone(args: &CloneArgs) -> Result<i32> {
             return Err(Errno::EAGAIN);
         }
         process.threads.lock().push(Arc::clone(&new));
+        if process.job.lock().is_stopping() {
+            new.context.set_flags(thread::flags::SIGNAL);
+        }
     }
     table::insert(&new);
     if !has(c::THREAD) {

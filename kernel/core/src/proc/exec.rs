@@ -55,6 +55,9 @@ struct Loaded {
     program_headers: u64,
 }
 
+/// AT_HWCAP: PSTATE.SSBS is there.
+const HWCAP_SSBS: u64 = 1 << 28;
+
 /// Replaces the current thread's program. On success the thread's frame is the new program's beginning.
 pub fn exec(mut request: Request) -> Result<()> {
     let name = request.path.clone();
@@ -123,6 +126,12 @@ pub fn exec(mut request: Request) -> Result<()> {
         let fresh = Arc::new(handlers.for_exec());
         *handlers = fresh;
     }
+    current.process.timers.end_created();
+    current.process.has_run_exec.store(true, core::sync::atomic::Ordering::Relaxed);
+    {
+        let mut stack = current.signals.stack.lock();
+        *stack = stack.for_exec();
+    }
     current.set_name(name.rsplit(|byte| *byte == b'/').next().unwrap_or(&name));
     current.clear_child_tid.store(0, core::sync::atomic::Ordering::Relaxed);
     hal::fp::forget(&current.context);
@@ -135,7 +144,9 @@ pub fn exec(mut request: Request) -> Result<()> {
     }
     frame.set_original_x0(0);
     frame.set_pc(linker.as_ref().map_or(loaded.entry, |linker| linker.entry));
-    frame.set_pstate(0);
+    // Loads may pass stores by speculation, unless a program asks for less.
+    let has_ssbs = crate::feature::hwcap() & HWCAP_SSBS != 0;
+    frame.set_pstate(if has_ssbs { hal::trap::PSTATE_SSBS } else { 0 });
     current.context.set_flags(flags::RESTORE_ALL);
     Ok(())
 }

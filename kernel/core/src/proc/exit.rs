@@ -3,11 +3,10 @@
 use alloc::sync::Arc;
 use core::sync::atomic::Ordering;
 
-use hal::thread::flags;
-
-use super::{ExitStatus, Process, ProcessState, Thread, table};
+use super::{ExitStatus, Process, ProcessState, StateChange, Thread, job, table};
 use crate::sched::{self, CURRENT, State};
-use crate::signal::{self, Info};
+use crate::signal::{self, Info, SIGCHLD};
+use crate::tty;
 
 /// Ends the process of the current thread: exit_group(2), or a signal. The first reason counts.
 pub fn exit_group(status: ExitStatus) -> ! {
@@ -26,8 +25,8 @@ pub fn end_process(process: &Process, status: ExitStatus) {
     }
     let threads = process.threads.lock().clone();
     for thread in threads {
-        thread.context.set_flags(flags::SIGNAL);
-        sched::wake_for_signal(&thread);
+        signal::notify(&thread);
+        sched::wake_stopped(&thread);
     }
 }
 
@@ -58,15 +57,19 @@ fn end_current(status: ExitStatus) {
     drop(current.replace_files(None));
     release_vfork(&current);
     drop(current.replace_mm(None));
-    process.ended_ticks.fetch_add(current.ticks(), Ordering::Relaxed);
+    process.uid.store(current.credentials.lock().uid[0], Ordering::Relaxed);
     table::remove_thread(current.tid);
     let is_last = {
         let mut threads = process.threads.lock();
+        process.ended_ticks.fetch_add(current.ticks(), Ordering::Relaxed);
+        process.ended_faults.fetch_add(current.faults.load(Ordering::Relaxed), Ordering::Relaxed);
         threads.retain(|thread| thread.tid != current.tid);
         threads.is_empty()
     };
     if is_last {
         end_of_process(process, status);
+    } else {
+        job::thread_ended(process);
     }
 }
 
@@ -88,38 +91,57 @@ fn end_of_process(process: &Arc<Process>, status: ExitStatus) {
         };
         *state = ProcessState::Zombie(status);
     }
+    process.timers.end();
+    tty::process_ends(process);
     // Orphans become the first process's.
     let orphans = core::mem::take(&mut *process.children.lock());
     if let Some(init) = table::process(1) {
-        let any = !orphans.is_empty();
-        for orphan in orphans {
+        for orphan in &orphans {
             *orphan.parent.lock() = Arc::downgrade(&init);
-            init.children.lock().push(orphan);
+            orphan.exit_signal.store(i32::from(SIGCHLD), Ordering::Relaxed);
+            init.children.lock().push(Arc::clone(orphan));
         }
-        if any {
-            init.child_changed.wake_all();
+        for orphan in &orphans {
+            job::check_orphaned(orphan, process, None);
+            if matches!(*orphan.state.lock(), ProcessState::Zombie(_)) {
+                tell_end(orphan, &init);
+            }
         }
     }
     let parent = process.parent.lock().upgrade();
-    let Some(parent) = parent else { return };
-    let exit_signal = process.exit_signal.load(Ordering::Relaxed);
-    if parent.handlers.lock().ignores_children() {
-        forget(&parent, process);
+    if let Some(parent) = parent {
+        job::check_orphaned(process, &parent, Some(process.pid));
+        tell_end(process, &parent);
     }
-    if exit_signal != 0 {
-        signal::send_to_process(&parent, exit_signal as u8, Info::of_child(process));
+}
+
+/// A child's end, for its parent: a signal, and something to wait for, or that it vanishes.
+fn tell_end(child: &Arc<Process>, parent: &Arc<Process>) {
+    let ProcessState::Zombie(status) = *child.state.lock() else { return };
+    let number = child.exit_signal.load(Ordering::Relaxed) as u8;
+    let handlers = Arc::clone(&parent.handlers.lock());
+    let info = Info::of_child(child, StateChange::Ended(status));
+    if number == SIGCHLD && handlers.ignores_children() {
+        forget(parent, child);
+    }
+    if number != 0 {
+        signal::send_to_process(parent, number, info);
     }
     parent.child_changed.wake_all();
 }
 
-/// Takes a zombie off the books.
-pub fn forget(parent: &Process, child: &Process) {
+/// Takes a zombie off the books. False: another was first.
+pub fn forget(parent: &Process, child: &Process) -> bool {
     let removed = {
         let mut children = parent.children.lock();
         children.iter().position(|other| other.pid == child.pid).map(|at| children.swap_remove(at))
     };
+    if removed.is_none() {
+        return false;
+    }
     let ticks = child.ended_ticks.load(Ordering::Relaxed) + child.children_ticks.load(Ordering::Relaxed);
     parent.children_ticks.fetch_add(ticks, Ordering::Relaxed);
     table::remove_process(child.pid);
     drop(removed);
+    true
 }

@@ -2,13 +2,15 @@
 
 use alloc::sync::{Arc, Weak};
 use alloc::vec::Vec;
-use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 
 use hal::sync::SpinLock;
 
 use super::Thread;
+use super::job::Job;
 use crate::sched::wait::WaitQueue;
 use crate::signal::{Handlers, Pending};
+use crate::timer::ProcessTimers;
 
 /// How a process ended, as wait4 gives it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,6 +63,16 @@ const DEFAULT_LIMITS: Limits = {
     limits
 };
 
+/// Of the first process, and so of all: as many signals may wait as Linux allows with this memory, half of the threads
+/// that an eighth of it has stacks for.
+fn first_limits() -> Limits {
+    const STACK_PAGES: u64 = 4;
+    let mut limits = DEFAULT_LIMITS;
+    let signals = hal::mem::total_count() as u64 / (8 * STACK_PAGES) / 2;
+    limits[11] = (signals, signals); // SIGPENDING
+    limits
+}
+
 /// A process.
 #[derive(Debug)]
 pub struct Process {
@@ -84,6 +96,16 @@ pub struct Process {
     pub handlers: SpinLock<Arc<Handlers>>,
     /// Signals for any of its threads.
     pub pending: SpinLock<Pending>,
+    /// Stopping and going on.
+    pub job: SpinLock<Job>,
+    /// Its timers.
+    pub timers: ProcessTimers,
+    /// The first process: signals that it has no handler for do nothing to it (kill(2)).
+    pub is_unkillable: AtomicBool,
+    /// It has run another program than its parent's: the parent can move it to another group no more.
+    pub has_run_exec: AtomicBool,
+    /// The real user of its last thread, for those who ask about it when it has none any more.
+    pub uid: AtomicU32,
     /// Resource limits.
     pub limits: SpinLock<Limits>,
     /// The signal that the parent gets at its end.
@@ -92,6 +114,8 @@ pub struct Process {
     pub ended_ticks: AtomicU64,
     /// See `ended_ticks`.
     pub children_ticks: AtomicU64,
+    /// Page faults of ended threads.
+    pub ended_faults: AtomicU64,
     /// Counter when it began.
     pub started: u64,
 }
@@ -103,7 +127,8 @@ impl Process {
             Some(parent) => {
                 (parent.group.load(Ordering::Relaxed), parent.session.load(Ordering::Relaxed), *parent.limits.lock())
             }
-            None => (pid, pid, DEFAULT_LIMITS),
+            // As Linux's first program: in the group and the session of what was before all programs.
+            None => (0, 0, first_limits()),
         };
         Self {
             pid,
@@ -116,10 +141,16 @@ impl Process {
             session: AtomicI32::new(session),
             handlers: SpinLock::new(handlers),
             pending: SpinLock::new(Pending::default()),
+            job: SpinLock::new(Job::default()),
+            timers: ProcessTimers::default(),
+            is_unkillable: AtomicBool::new(parent.is_none()),
+            has_run_exec: AtomicBool::new(false),
+            uid: AtomicU32::new(0),
             limits: SpinLock::new(limits),
             exit_signal: AtomicI32::new(exit_signal),
             ended_ticks: AtomicU64::new(0),
             children_ticks: AtomicU64::new(0),
+            ended_faults: AtomicU64::new(0),
             started: hal::timer::now(),
         }
     }
@@ -132,6 +163,18 @@ impl Process {
     /// Its first thread that has not ended.
     pub fn any_thread(&self) -> Option<Arc<Thread>> {
         self.threads.lock().first().cloned()
+    }
+
+    /// Its real user.
+    pub fn uid(&self) -> u32 {
+        let of_thread = self.any_thread().map(|thread| thread.credentials.lock().uid[0]);
+        of_thread.unwrap_or_else(|| self.uid.load(Ordering::Relaxed))
+    }
+
+    /// Counter ticks that its threads have run.
+    pub fn ticks(&self) -> u64 {
+        let running: u64 = self.threads.lock().iter().map(|thread| thread.ticks()).sum();
+        running + self.ended_ticks.load(Ordering::Relaxed)
     }
 
     /// A soft limit by prlimit64's number.

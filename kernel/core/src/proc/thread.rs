@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::AtomicU64;
 
 use hal::sync::SpinLock;
 use hal::thread::{Context, flags};
@@ -180,9 +180,9 @@ impl Thread {
         alloc::string::String::from_utf8_lossy(&bytes[..len]).into_owned()
     }
 
-    /// Counter ticks that it has run, up to now if it is the current one.
+    /// Counter ticks that it has run, up to now if it runs.
     pub fn ticks(&self) -> u64 {
-        self.schedule.run_ticks.load(Ordering::Relaxed)
+        self.schedule.ticks(self.context.is_on_cpu())
     }
 }
 

@@ -3,10 +3,11 @@
 use alloc::sync::Arc;
 use core::sync::atomic::Ordering;
 
-use super::{ExitStatus, Process, ProcessState, exit};
+use super::{Process, ProcessState, StateChange, exit};
 use crate::errno::{Errno, Result};
 use crate::sched::CURRENT;
 use crate::sched::wait::Ended;
+use crate::signal::SIGCHLD;
 
 /// Which children are meant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,22 +29,63 @@ pub enum Patience {
     None,
 }
 
-/// Whether a child that ended stays to be asked about (WNOWAIT).
+/// Whether what was told can be told again (WNOWAIT).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reap {
-    /// It goes.
+    /// It is done with.
     Yes,
     /// It stays.
     No,
 }
 
-/// A child that ended.
+/// What is asked for: W* (include/uapi/linux/wait.h).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options(pub u32);
+
+impl Options {
+    /// WNOHANG
+    pub const NOHANG: u32 = 1;
+    /// WUNTRACED, WSTOPPED
+    pub const STOPPED: u32 = 2;
+    /// WEXITED
+    pub const EXITED: u32 = 4;
+    /// WCONTINUED
+    pub const CONTINUED: u32 = 8;
+    /// WNOWAIT
+    pub const NOWAIT: u32 = 0x0100_0000;
+    /// __WNOTHREAD: all threads of a process have the same children here.
+    pub const NOTHREAD: u32 = 0x2000_0000;
+    /// __WALL
+    pub const ALL: u32 = 0x4000_0000;
+    /// __WCLONE
+    pub const CLONE: u32 = 0x8000_0000;
+
+    const fn has(self, option: u32) -> bool {
+        self.0 & option != 0
+    }
+
+    /// Are children that tell their end by this signal meant?
+    const fn is_for(self, exit_signal: i32) -> bool {
+        self.has(Self::ALL) || self.has(Self::CLONE) != (exit_signal == SIGCHLD as i32)
+    }
+
+    /// Is this change asked for?
+    const fn wants(self, change: StateChange) -> bool {
+        match change {
+            StateChange::Ended(_) => self.has(Self::EXITED),
+            StateChange::Stopped(_) => self.has(Self::STOPPED),
+            StateChange::Continued => self.has(Self::CONTINUED),
+        }
+    }
+}
+
+/// A child that changed.
 #[derive(Debug)]
-pub struct Ending {
+pub struct Found {
     /// Its process.
     pub process: Arc<Process>,
     /// How.
-    pub status: ExitStatus,
+    pub change: StateChange,
 }
 
 impl Which {
@@ -56,35 +98,70 @@ impl Which {
     }
 }
 
-/// A child that ended, of those that are meant. `None`: none has yet, and there was no patience.
-pub fn wait(which: Which, patience: Patience, reap: Reap) -> Result<Option<Ending>> {
+/// A child that changed, of those that are meant. `None`: none has yet, and there was no patience.
+pub fn wait(which: Which, options: Options) -> Result<Option<Found>> {
+    let patience = if options.has(Options::NOHANG) { Patience::None } else { Patience::Wait };
+    let reap = if options.has(Options::NOWAIT) { Reap::No } else { Reap::Yes };
     let parent = Arc::clone(&CURRENT.get().process);
-    let look = || -> Option<Result<Ending>> {
-        let mut any = false;
-        let children = parent.children.lock();
-        for child in children.iter().filter(|child| which.is(child)) {
-            any = true;
-            if let ProcessState::Zombie(status) = *child.state.lock() {
-                return Some(Ok(Ending { process: Arc::clone(child), status }));
+    let look = || look(&parent, which, options, reap);
+    loop {
+        let found = match patience {
+            Patience::None => look(),
+            Patience::Wait => match parent.child_changed.wait(look) {
+                Ok(found) => Some(found),
+                Err(Ended::BySignal | Ended::ByTime) => return Err(Errno::ERESTARTSYS),
+            },
+        };
+        let found = found.transpose()?;
+        if let (Some(Found { process, change: StateChange::Ended(_) }), Reap::Yes) = (&found, reap) {
+            // Another thread may have been told of the same.
+            if !exit::forget(&parent, process) {
+                continue;
             }
         }
-        (!any).then_some(Err(Errno::ECHILD))
-    };
-    let found = match patience {
-        Patience::None => look(),
-        Patience::Wait => match parent.child_changed.wait(look) {
-            Ok(found) => Some(found),
-            Err(Ended::BySignal | Ended::ByTime) => return Err(Errno::ERESTARTSYS),
-        },
-    };
-    match found {
-        None => Ok(None),
-        Some(Err(error)) => Err(error),
-        Some(Ok(ending)) => {
-            if reap == Reap::Yes {
-                exit::forget(&parent, &ending.process);
+        return Ok(found);
+    }
+}
+
+fn look(parent: &Process, which: Which, options: Options, reap: Reap) -> Option<Result<Found>> {
+    let mut any = false;
+    let children = parent.children.lock();
+    let is_meant = |child: &Process| which.is(child) && options.is_for(child.exit_signal.load(Ordering::Relaxed));
+    for child in children.iter().filter(|child| is_meant(child)) {
+        let change = match *child.state.lock() {
+            ProcessState::Zombie(status) => Some(StateChange::Ended(status)),
+            _ => None,
+        };
+        // One that has ended and is not asked about counts as none.
+        any |= change.is_none() || options.has(Options::EXITED);
+        if let Some(change) = change {
+            if options.wants(change) {
+                return Some(Ok(Found { process: Arc::clone(child), change }));
             }
-            Ok(Some(ending))
+            continue;
+        }
+        let mut job = child.job.lock();
+        if let Some(change) = job.report().filter(|change| options.wants(*change)) {
+            if reap == Reap::Yes {
+                job.clear_report();
+            }
+            drop(job);
+            return Some(Ok(Found { process: Arc::clone(child), change }));
+        }
+    }
+    (!any).then_some(Err(Errno::ECHILD))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clone_children_are_asked_for_apart() {
+        let (sigchld, none) = (i32::from(SIGCHLD), 0);
+        for (options, ordinary, clone) in [(0, true, false), (Options::CLONE, false, true), (Options::ALL, true, true)]
+        {
+            assert_eq!((Options(options).is_for(sigchld), Options(options).is_for(none)), (ordinary, clone));
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::proc::Thread;
 use queue::Cpu;
 
 pub use idle::run as idle;
-pub use timers::{TimerId, after_nanoseconds, nanoseconds_of, now_nanoseconds, ticks_of};
+pub use timers::{Alarm, TimerId, after_nanoseconds, nanoseconds_of, now_nanoseconds, ticks_of};
 
 /// The thread that each CPU runs.
 pub static CURRENT: Current<Thread> = Current::new();
@@ -48,6 +48,8 @@ pub enum State {
     Uninterruptible = 2,
     /// Will not run again.
     Dead = 3,
+    /// Stands, with its process, until that goes on or ends.
+    Stopped = 4,
 }
 
 /// A thread's part of the scheduler.
@@ -82,8 +84,16 @@ impl Schedule {
             0 => State::Ready,
             1 => State::Interruptible,
             2 => State::Uninterruptible,
+            4 => State::Stopped,
             _ => State::Dead,
         }
+    }
+
+    /// Counter ticks that it has run: with its present turn, if it has one.
+    pub fn ticks(&self, runs: bool) -> u64 {
+        let since = self.since.load(Ordering::Relaxed);
+        let turn = if runs { timer::now().saturating_sub(since) } else { 0 };
+        self.run_ticks.load(Ordering::Relaxed) + turn
     }
 
     /// The CPU that it runs on or ran on last.
@@ -121,6 +131,11 @@ pub fn wake_for_signal(thread: &Arc<Thread>) {
     if !wake_from(thread, &[State::Interruptible]) && thread.context.is_on_cpu() {
         kick(thread.schedule.cpu());
     }
+}
+
+/// Wakes a thread that stands.
+pub fn wake_stopped(thread: &Arc<Thread>) {
+    wake_from(thread, &[State::Stopped]);
 }
 
 fn wake_from(thread: &Arc<Thread>, states: &[State]) -> bool {

@@ -2,6 +2,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
+use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use hal::{percpu, timer};
@@ -9,13 +10,27 @@ use hal::{percpu, timer};
 use super::{CPUS, wake};
 use crate::proc::Thread;
 
+/// Something that happens at a time: in the timer's interrupt, where nothing sleeps, and no lock is held.
+pub trait Alarm: Send + Sync + fmt::Debug {
+    /// The time has come.
+    fn ring(self: Arc<Self>);
+}
+
 /// What is due.
 #[derive(Debug)]
-pub(super) struct Due(Arc<Thread>);
+pub(super) enum Due {
+    Wake(Arc<Thread>),
+    Ring(Arc<dyn Alarm>),
+}
 
 impl Due {
     pub fn run(self) {
-        wake(&self.0);
+        match self {
+            Self::Wake(thread) => {
+                wake(&thread);
+            }
+            Self::Ring(alarm) => alarm.ring(),
+        }
     }
 }
 
@@ -45,9 +60,10 @@ impl Timers {
     }
 }
 
-/// Counter ticks of so many nanoseconds.
+/// Counter ticks of so many nanoseconds: no fewer, so that nothing happens too early.
 pub fn ticks_of(nanoseconds: u64) -> u64 {
-    (u128::from(nanoseconds) * u128::from(timer::frequency()) / 1_000_000_000) as u64
+    let ticks = (u128::from(nanoseconds) * u128::from(timer::frequency())).div_ceil(1_000_000_000);
+    u64::try_from(ticks).unwrap_or(u64::MAX)
 }
 
 /// Nanoseconds since the counter began.
@@ -72,12 +88,26 @@ pub fn after_nanoseconds(nanoseconds: u64) -> u64 {
 impl TimerId {
     /// `thread` is woken when the counter reaches `deadline`.
     pub fn wake_at(deadline: u64, thread: Arc<Thread>) -> Self {
+        Self::set(deadline, Due::Wake(thread))
+    }
+
+    /// `alarm` rings when the counter reaches `deadline`.
+    pub fn ring_at(deadline: u64, alarm: Arc<dyn Alarm>) -> Self {
+        Self::set(deadline, Due::Ring(alarm))
+    }
+
+    fn set(deadline: u64, due: Due) -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let cpu = percpu::id();
         let key = (deadline, NUMBER.fetch_add(1, Ordering::Relaxed));
-        CPUS[cpu].timers.lock().due.insert(key, Due(thread));
+        CPUS[cpu].timers.lock().due.insert(key, due);
         CPUS[cpu].set_timer();
         Self { cpu, key }
+    }
+
+    /// Is it still to come?
+    pub fn is_set(self) -> bool {
+        CPUS[self.cpu].timers.lock().due.contains_key(&self.key)
     }
 
     /// It is no longer wanted.

@@ -8,7 +8,11 @@ use crate::errno::Errno;
 
 const SIG_DFL: u64 = 0;
 const SIG_IGN: u64 = 1;
+const SA_NOCLDSTOP: u64 = 1;
 const SA_NOCLDWAIT: u64 = 2;
+/// Flags that mean something: SA_NOCLDSTOP, NOCLDWAIT, SIGINFO, EXPOSE_TAGBITS, RESTORER, ONSTACK, RESTART, NODEFER,
+/// RESETHAND. A program learns from their absence which ones the kernel does not know.
+const KNOWN_FLAGS: u64 = 0xdc00_0807;
 const SA_RESTART: u64 = 0x1000_0000;
 const SA_NODEFER: u64 = 0x4000_0000;
 const SA_RESETHAND: u64 = 0x8000_0000;
@@ -30,6 +34,11 @@ impl Action {
     /// SIG_DFL
     pub const DEFAULT: Self = Self { handler: SIG_DFL, flags: 0, restorer: 0, mask: SigSet(0) };
 
+    /// As rt_sigaction takes it.
+    pub const fn given(handler: u64, flags: u64, restorer: u64, mask: SigSet) -> Self {
+        Self { handler, flags: flags & KNOWN_FLAGS, restorer, mask: mask.blockable() }
+    }
+
     /// SIG_DFL?
     pub const fn is_default(self) -> bool {
         self.handler == SIG_DFL
@@ -49,6 +58,11 @@ impl Action {
             Errno::ERESTARTSYS => self.flags & SA_RESTART != 0,
             _ => false,
         }
+    }
+    /// Does it do nothing about that signal?
+    pub fn ignores(self, signal: u8) -> bool {
+        let does_nothing = matches!(default_action(signal), Default::Ignore | Default::Continue);
+        self.is_ignore() || self.is_default() && does_nothing
     }
     /// SIG_IGN?
     pub const fn is_ignore(self) -> bool {
@@ -106,7 +120,10 @@ impl Handlers {
     /// For exec: handlers are gone, what is ignored stays ignored.
     #[must_use]
     pub fn for_exec(&self) -> Self {
-        let keep = |action: Action| if action.is_ignore() { Action { flags: 0, ..action } } else { Action::DEFAULT };
+        let keep = |action: Action| {
+            let handler = if action.is_ignore() { SIG_IGN } else { SIG_DFL };
+            Action { handler, ..Action::DEFAULT }
+        };
         Self { actions: SpinLock::new(self.actions.lock().map(keep)) }
     }
     /// Do children vanish at their end, without being waited for?
@@ -114,10 +131,55 @@ impl Handlers {
         let action = self.get(SIGCHLD);
         action.is_ignore() || action.flags & SA_NOCLDWAIT != 0
     }
+    /// Those that are ignored, and those that have a handler.
+    pub fn ignored_and_caught(&self) -> (SigSet, SigSet) {
+        let actions = self.actions.lock();
+        let those = |is: fn(&Action) -> bool| {
+            let numbered = actions.iter().enumerate();
+            SigSet(numbered.filter(|(_, action)| is(action)).fold(0, |set, (n, _)| set | 1 << n))
+        };
+        (those(|action| action.is_ignore()), those(|action| !action.is_ignore() && !action.is_default()))
+    }
+    /// Is SIGCHLD wanted when children stop and go on?
+    pub fn wants_stops(&self) -> bool {
+        let action = self.get(SIGCHLD);
+        !action.is_ignore() && action.flags & SA_NOCLDSTOP == 0
+    }
 }
 
 impl core::default::Default for Handlers {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exec_keeps_only_what_is_ignored() {
+        let handlers = Handlers::new();
+        handlers.set(2, Action::given(0x1000, !0, 7, SigSet(!0)));
+        handlers.set(3, Action::given(SIG_IGN, !0, 7, SigSet(!0)));
+        let after = handlers.for_exec();
+        assert_eq!(after.get(2), Action::DEFAULT);
+        assert_eq!(after.get(3), Action { handler: SIG_IGN, ..Action::DEFAULT });
+    }
+
+    #[test]
+    fn unknown_flags_and_what_cannot_be_blocked_are_left_out() {
+        let action = Action::given(0x1000, !0, 0, SigSet(!0));
+        assert_eq!(action.flags & 0x400, 0, "SA_UNSUPPORTED");
+        assert!(!action.mask.has(crate::signal::SIGKILL) && action.mask.has(SIGCHLD));
+    }
+
+    #[test]
+    fn which_calls_are_made_again() {
+        let with = |flags| Action { flags, ..Action::DEFAULT };
+        assert!(with(SA_RESTART).restarts(Errno::ERESTARTSYS) && !with(0).restarts(Errno::ERESTARTSYS));
+        assert!(!with(SA_RESTART).restarts(Errno::ERESTARTNOHAND));
+        assert!(!with(SA_RESTART).restarts(Errno::ERESTART_RESTARTBLOCK));
+        assert!(with(0).restarts(Errno::ERESTARTNOINTR));
     }
 }

@@ -13,7 +13,7 @@ use hal::thread::flags;
 use hal::trap::{USER_PSTATE, UserFrame};
 use hal::{fp, uaccess};
 
-use super::{Action, Info, SigSet};
+use super::{Action, AltStack, Info, SigSet, set_blocked};
 use crate::errno::{Errno, Result};
 use crate::feature::{self, Capability};
 use crate::mm::{Backing, MapRequest, Mm, PAGE, PageSource, Placement, Protection, Sharing};
@@ -35,31 +35,15 @@ const FPSIMD_SIZE: usize = 528;
 const ESR_MAGIC: u32 = 0x4553_5201;
 const ESR_SIZE: usize = 16;
 
+/// PSTATE's condition flags.
+const NZCV: u64 = 0xf << 28;
+
 const SA_ONSTACK: u64 = 0x0800_0000;
 const SA_SIGINFO: u64 = 4;
-const SA_EXPOSE_TAGBITS: u64 = 0x800;
 const SA_RESTORER: u64 = 0x0400_0000;
-const SS_DISABLE: u32 = 2;
-const SS_ONSTACK: u32 = 1;
 
 /// Bytes of what a handler needs on its stack, the frame record included.
 pub const SIZE: u64 = offset::END as u64 + 16;
-
-/// Is SP on the alternate stack?
-fn is_on(stack: (u64, u64, u32), sp: u64) -> bool {
-    stack.2 & SS_DISABLE == 0 && sp > stack.0 && sp - stack.0 <= stack.1
-}
-
-/// SS_* of a stack as sigaltstack tells them, with this SP.
-pub fn stack_flags(stack: (u64, u64, u32), sp: u64) -> u32 {
-    if stack.1 == 0 {
-        SS_DISABLE
-    } else if is_on(stack, sp) {
-        SS_ONSTACK
-    } else {
-        0
-    }
-}
 
 fn put(bytes: &mut [u8], at: usize, value: u64) {
     bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
@@ -70,18 +54,19 @@ pub fn push(frame: &UserFrame, signal: u8, info: &Info, action: &Action, mask: S
     let current = CURRENT.get();
     let sp = hal::thread::user_sp();
     let stack = *current.signals.stack.lock();
-    let uses_stack = action.flags & SA_ONSTACK != 0 && stack.1 != 0 && !is_on(stack, sp);
-    let top = if uses_stack { stack.0 + stack.1 } else { sp };
+    let uses_stack = action.flags & SA_ONSTACK != 0 && stack.size != 0 && !stack.has(sp);
+    let top = if uses_stack { stack.start.wrapping_add(stack.size) } else { sp };
     let record = top.checked_sub(16).ok_or(Errno::EFAULT)? & !15;
     let at = record.checked_sub(offset::END as u64).ok_or(Errno::EFAULT)? & !15;
     let mut bytes = vec![0u8; offset::END];
-    let shown = if action.flags & SA_EXPOSE_TAGBITS == 0 { info.without_tag(signal) } else { *info };
-    bytes[..offset::CONTEXT].copy_from_slice(&shown.to_bytes(signal));
-    put(&mut bytes, offset::STACK, stack.0);
-    put(&mut bytes, offset::STACK + 8, u64::from(stack_flags(stack, sp)));
-    put(&mut bytes, offset::STACK + 16, stack.1);
+    bytes[..offset::CONTEXT].copy_from_slice(&info.to_bytes(signal));
+    put(&mut bytes, offset::STACK, stack.start);
+    put(&mut bytes, offset::STACK + 8, u64::from(stack.flags));
+    put(&mut bytes, offset::STACK + 16, stack.size);
     put(&mut bytes, offset::MASK, mask.0);
-    put(&mut bytes, offset::REGISTERS, info.without_tag(signal).fault_address());
+    // The last fault's, whatever the signal: only faults change it.
+    let (fault_address, esr) = current.signals.fault();
+    put(&mut bytes, offset::REGISTERS, fault_address);
     for n in 0..31 {
         put(&mut bytes, offset::REGISTERS + 8 + 8 * n, frame.register(n));
     }
@@ -96,9 +81,9 @@ pub fn push(frame: &UserFrame, signal: u8, info: &Info, action: &Action, mask: S
         put(&mut bytes, next + 16 + 8 * n, *half);
     }
     next += FPSIMD_SIZE;
-    if info.esr != 0 {
+    if esr != 0 {
         put(&mut bytes, next, (ESR_SIZE as u64) << 32 | u64::from(ESR_MAGIC));
-        put(&mut bytes, next + 8, info.esr);
+        put(&mut bytes, next + 8, esr);
     }
     uaccess::write(at, &bytes)?;
     let mut ends = [0; 16];
@@ -115,35 +100,68 @@ pub fn push(frame: &UserFrame, signal: u8, info: &Info, action: &Action, mask: S
     let back = if action.flags & SA_RESTORER != 0 { action.restorer } else { current.mm()?.lock().trampoline };
     frame.set_register(30, back);
     frame.set_pc(action.handler);
-    // As after an indirect call, and with tag checks on: BTYPE := 01, TCO := 0.
-    frame.set_pstate(frame.pstate() & !(1 << 25 | 3 << 10) | u64::from(feature::has(Capability::Bti)) << 10);
+    // As after an indirect call (BLR), and with tag checks on: BTYPE := 10, TCO := 0.
+    frame.set_pstate(frame.pstate() & !(1 << 25 | 3 << 10) | u64::from(feature::has(Capability::Bti)) << 11);
     hal::thread::set_user_sp(at);
+    if stack.is_disarmed_by_use() {
+        *current.signals.stack.lock() = AltStack::NONE;
+    }
     current.context.set_flags(flags::RESTORE_ALL);
     Ok(())
 }
 
-/// rt_sigreturn: makes `frame` what it was; returns the mask to restore. An error: the frame in memory is no frame.
-pub fn pop(frame: &UserFrame) -> Result<SigSet> {
+/// rt_sigreturn: makes `frame` what it was, and the blocked signals. An error: what is in memory is no frame. Then, too,
+/// registers and blocked signals are what was found there, as Linux has it; zeros for what cannot be read.
+pub fn pop(frame: &UserFrame) -> Result<()> {
     let at = hal::thread::user_sp();
-    if at % 16 != 0 {
+    if at % 16 != 0 || at > crate::mm::USER_END - offset::END as u64 {
         return Err(Errno::EFAULT);
     }
     let mut bytes: Vec<u8> = vec![0; offset::END];
-    uaccess::read(&mut bytes, at)?;
+    let got = uaccess::read_some(&mut bytes, at);
     let get = |at: usize| -> u64 { (0..8).rev().fold(0, |value, n| value << 8 | u64::from(bytes[at + n])) };
+    if got >= offset::MASK + 8 {
+        set_blocked(SigSet(get(offset::MASK)));
+    }
+    for n in 0..31 {
+        frame.set_register(n, get(offset::REGISTERS + 8 + 8 * n));
+    }
+    hal::thread::set_user_sp(get(offset::REGISTERS + 256));
+    frame.set_pc(get(offset::REGISTERS + 264));
     let pstate = get(offset::REGISTERS + 272);
     // AArch64, EL0, nothing masked.
-    if pstate & 0x1f != 0 || pstate & 0x3c0 != 0 {
+    let is_valid = pstate & 0x1f == 0 && pstate & 0x3c0 == 0;
+    frame.set_pstate(pstate & if is_valid { USER_PSTATE } else { NZCV });
+    let current = CURRENT.get();
+    current.context.set_flags(flags::RESTORE_ALL);
+    if got < bytes.len() || !is_valid {
         return Err(Errno::EFAULT);
     }
+    let registers = records(&get)?;
+    // One that never used them need not begin to.
+    if registers != fp::FpRegisters::ZERO || fp::get(&current.context).is_some() {
+        fp::set(&current.context, &registers);
+    }
+    let stack = *current.signals.stack.lock();
+    let flags = get(offset::STACK + 8) as u32;
+    let restored = stack.replaced(get(offset::STACK), flags, get(offset::STACK + 16), hal::thread::user_sp());
+    // What is wrong with it stops nobody from returning.
+    if let Ok(restored) = restored {
+        *current.signals.stack.lock() = restored;
+    }
+    Ok(())
+}
+
+/// The records, read by words: there must be the FP and SIMD registers, once, and nothing unknown.
+fn records(get: &dyn Fn(usize) -> u64) -> Result<fp::FpRegisters> {
     let mut next = offset::RESERVED;
     let mut registers = None;
     loop {
         let head = get(next);
         let (magic, size) = (head as u32, (head >> 32) as usize);
         match (magic, size) {
-            (0, 0) => break,
-            (FPSIMD_MAGIC, FPSIMD_SIZE) if registers.is_none() => {
+            (0, 0) => return registers.ok_or(Errno::EFAULT),
+            (FPSIMD_MAGIC, FPSIMD_SIZE) if registers.is_none() && next + size <= offset::END - 8 => {
                 let control = get(next + 8);
                 registers = Some(fp::FpRegisters {
                     vectors: core::array::from_fn(|n| [get(next + 16 + 16 * n), get(next + 24 + 16 * n)]),
@@ -159,25 +177,6 @@ pub fn pop(frame: &UserFrame) -> Result<SigSet> {
             return Err(Errno::EFAULT);
         }
     }
-    let current = CURRENT.get();
-    match &registers {
-        // One that never used them need not begin to.
-        Some(registers) if *registers == fp::FpRegisters::ZERO && fp::get(&current.context).is_none() => {}
-        Some(registers) => fp::set(&current.context, registers),
-        None => fp::forget(&current.context),
-    }
-    for n in 0..31 {
-        frame.set_register(n, get(offset::REGISTERS + 8 + 8 * n));
-    }
-    hal::thread::set_user_sp(get(offset::REGISTERS + 256));
-    frame.set_pc(get(offset::REGISTERS + 264));
-    frame.set_pstate(pstate & USER_PSTATE);
-    let stack = (get(offset::STACK), get(offset::STACK + 16), get(offset::STACK + 8) as u32);
-    if stack.2 & !(SS_DISABLE | SS_ONSTACK) == 0 {
-        *current.signals.stack.lock() = (stack.0, stack.1, stack.2 & SS_DISABLE);
-    }
-    current.context.set_flags(flags::RESTORE_ALL);
-    Ok(SigSet(get(offset::MASK)))
 }
 
 /// What a handler returns to: a page of code that all programs share.
@@ -233,13 +232,34 @@ mod tests {
         assert_eq!(SIZE, 4704);
     }
 
+    /// Records of these heads, one behind the other, as words.
+    fn words(heads: &[(u32, usize)]) -> Vec<u64> {
+        let mut words = vec![0; offset::END / 8];
+        let mut at = offset::RESERVED;
+        for (magic, size) in heads {
+            if at + 8 <= offset::END {
+                words[at / 8] = (*size as u64) << 32 | u64::from(*magic);
+            }
+            at += size;
+        }
+        words
+    }
+
     #[test]
-    fn the_alternate_stack_is_recognised() {
-        let stack = (0x1000, 0x2000, 0);
-        assert_eq!(stack_flags(stack, 0x3000), SS_ONSTACK);
-        assert_eq!(stack_flags(stack, 0x1001), SS_ONSTACK);
-        assert_eq!(stack_flags(stack, 0x1000), 0);
-        assert_eq!(stack_flags(stack, 0x3001), 0);
-        assert_eq!(stack_flags((0, 0, SS_DISABLE), 0x1000), SS_DISABLE);
+    fn only_known_records_are_taken() {
+        let check = |heads: &[(u32, usize)]| {
+            let words = words(heads);
+            records(&|at| words[at / 8]).is_ok()
+        };
+        let (fpsimd, esr) = ((FPSIMD_MAGIC, FPSIMD_SIZE), (ESR_MAGIC, ESR_SIZE));
+        assert!(check(&[fpsimd]) && check(&[fpsimd, esr]) && check(&[esr, esr, fpsimd]));
+        assert!(!check(&[]) && !check(&[esr]), "no FP registers");
+        assert!(!check(&[fpsimd, fpsimd]));
+        assert!(!check(&[(FPSIMD_MAGIC, 512)]) && !check(&[fpsimd, (0x42, 16)]) && !check(&[fpsimd, (0, 16)]));
+        // To the very end, without one, and with registers that would lie behind it.
+        assert!(!check(&[esr; 256]));
+        let mut late = vec![esr; 250];
+        late.push(fpsimd);
+        assert!(!check(&late));
     }
 }

@@ -1,26 +1,33 @@
 //! Signals: who gets them, and what becomes of them.
 //!
-//! A signal that is sent waits in the `Pending` of a thread or a process; the thread flag `SIGNAL` makes a thread look on
-//! its way to EL0 ([`deliver`]). A handler runs on a frame on the program's stack (`frame`). Processes do not stop yet:
-//! SIGSTOP and its like do nothing.
+//! `send`: a signal waits in the `Pending` of a thread or a process, and the thread flag `SIGNAL` makes a thread look on its
+//! way to EL0 · `deliver`: what it finds there · `frame`: the frame on the program's stack on which a handler runs ·
+//! `action`: what a process does about each · `info`: siginfo_t · `file`: signalfd. Stopping is in `proc::job`.
 
 mod action;
+mod deliver;
+pub mod file;
 mod frame;
+mod info;
 mod pending;
+mod send;
+mod stack;
 
-use alloc::sync::Arc;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use hal::sync::SpinLock;
 use hal::thread::flags;
-use hal::trap::UserFrame;
 
 pub use action::{Action, Default as DefaultAction, Handlers, default_action};
-pub use frame::{map_trampoline, stack_flags};
-pub use pending::{Cause, Info, Pending};
+pub use deliver::{deliver, return_from_handler};
+pub use frame::map_trampoline;
+pub use info::{Cause, Info, SI_TKILL, SIZE as INFO_SIZE, TimerSignal};
+pub use pending::Pending;
+pub use send::{force, is_dropped, notify, send_to_process, send_to_thread, try_send_to_process, try_send_to_thread};
+pub use stack::{AltStack, MIN_ALT_STACK};
 
-use crate::errno::Errno;
-use crate::proc::{ExitStatus, Process, Thread, exit};
-use crate::sched::{self, CURRENT};
+use crate::sched::CURRENT;
+use crate::sched::wait::{Ended, Sleep, WaitQueue};
 
 /// Signals' numbers (include/uapi/asm-generic/signal.h).
 #[allow(missing_docs)]
@@ -45,15 +52,19 @@ mod numbers {
     pub const SIGTTIN: u8 = 21;
     pub const SIGTTOU: u8 = 22;
     pub const SIGURG: u8 = 23;
+    pub const SIGXCPU: u8 = 24;
+    pub const SIGVTALRM: u8 = 26;
+    pub const SIGPROF: u8 = 27;
     pub const SIGWINCH: u8 = 28;
+    pub const SIGSYS: u8 = 31;
 }
 pub use numbers::*;
 
 /// Signals are 1 to this.
 pub const LAST: u8 = 64;
 
-/// AT_MINSIGSTKSZ: the frame of a handler with the context that exists.
-pub const MIN_STACK: u64 = frame::SIZE;
+/// AT_MINSIGSTKSZ: the frame of a handler with the context that exists, and what aligning it may take.
+pub const MIN_STACK: u64 = frame::SIZE + 16;
 
 /// A set of signals: bit n - 1 for signal n.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -75,19 +86,44 @@ impl SigSet {
     }
 }
 
+/// The signals that stop a process.
+const STOPPING: SigSet =
+    SigSet(SigSet::of(SIGSTOP).0 | SigSet::of(SIGTSTP).0 | SigSet::of(SIGTTIN).0 | SigSet::of(SIGTTOU).0);
+/// The one that ends that.
+const CONTINUING: SigSet = SigSet::of(SIGCONT);
+
+/// What restart_syscall(2) goes on with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Restart {
+    /// Nothing: EINTR.
+    #[default]
+    Nothing,
+    /// A sleep until the counter reaches this; where to store what is left of it (0: nowhere).
+    Sleep(u64, u64),
+    /// A wait at a futex: address, whether private, value, bits, deadline.
+    Futex(u64, bool, u32, u32, u64),
+}
+
 /// A thread's part.
 #[derive(Debug, Default)]
 pub struct ThreadSignals {
     /// Blocked signals; only the thread itself changes them.
     blocked: AtomicU64,
+    /// Those that are let through for the while of a rt_sigtimedwait: not to be dropped, though their action may be to
+    /// ignore them.
+    waited_for: AtomicU64,
     /// Signals for this thread alone.
-    pending: hal::sync::SpinLock<Pending>,
+    pending: SpinLock<Pending>,
     /// The blocked signals to go back to after the next handler, or none.
-    set_aside: hal::sync::SpinLock<Option<SigSet>>,
+    set_aside: SpinLock<Option<SigSet>>,
     /// The thread, not its process, is to end (exec of another thread).
     ends: AtomicBool,
-    /// The alternate stack: address, size, SS_* flags (sigaltstack).
-    pub stack: hal::sync::SpinLock<(u64, u64, u32)>,
+    /// The alternate stack.
+    pub stack: SpinLock<AltStack>,
+    /// What frames tell of the last fault: address and syndrome.
+    fault: [AtomicU64; 2],
+    /// For restart_syscall(2).
+    pub restart: SpinLock<Restart>,
 }
 
 impl ThreadSignals {
@@ -95,61 +131,41 @@ impl ThreadSignals {
     pub fn blocked(&self) -> SigSet {
         SigSet(self.blocked.load(Ordering::Acquire))
     }
+    /// Those that are kept even if their action is to ignore them.
+    fn not_ignored(&self) -> SigSet {
+        SigSet(self.blocked().0 | self.waited_for.load(Ordering::Acquire))
+    }
+    /// Those for this thread alone.
+    pub fn own_pending(&self) -> SigSet {
+        self.pending.lock().set()
+    }
     /// A new thread's are its maker's.
     pub fn inherit(&self, from: &Self) {
         self.blocked.store(from.blocked().0, Ordering::Relaxed);
+        for (to, from) in self.fault.iter().zip(&from.fault) {
+            to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+    /// A new thread with a copy of its maker's memory, or with the same until it runs another program, has its stack too.
+    pub fn inherit_stack(&self, from: &Self) {
+        *self.stack.lock() = *from.stack.lock();
     }
     /// The thread is to end.
     pub fn end(&self) {
         self.ends.store(true, Ordering::Release);
     }
-}
-
-/// Sends a signal to a process: some thread that does not block it takes it.
-pub fn send_to_process(process: &Process, signal: u8, info: Info) {
-    if is_ignored(process, signal) {
-        return;
+    /// A signal is no longer wanted, now that it is ignored.
+    pub fn forget(&self, signals: SigSet) {
+        self.pending.lock().remove(signals);
     }
-    process.pending.lock().add(signal, info);
-    let threads = process.threads.lock().clone();
-    let chosen = threads.iter().find(|thread| !thread.signals.blocked().has(signal));
-    if let Some(thread) = chosen {
-        notify(thread);
+    fn set_fault(&self, address: u64, esr: u64) {
+        let (address, esr) = send::fault_as_told(address, esr);
+        self.fault[0].store(address, Ordering::Relaxed);
+        self.fault[1].store(esr, Ordering::Relaxed);
     }
-}
-
-/// Sends a signal to one thread.
-pub fn send_to_thread(thread: &Arc<Thread>, signal: u8, info: Info) {
-    if is_ignored(&thread.process, signal) && !thread.signals.blocked().has(signal) {
-        return;
+    fn fault(&self) -> (u64, u64) {
+        (self.fault[0].load(Ordering::Relaxed), self.fault[1].load(Ordering::Relaxed))
     }
-    thread.signals.pending.lock().add(signal, info);
-    if !thread.signals.blocked().has(signal) {
-        notify(thread);
-    }
-}
-
-/// A signal that the current thread brought about by an instruction: it cannot be ignored or blocked away.
-pub fn force(signal: u8, info: Info) {
-    let current = CURRENT.share();
-    let action = current.process.handlers.lock().get(signal);
-    if action.is_ignore() || current.signals.blocked().has(signal) {
-        let handlers = Arc::clone(&current.process.handlers.lock());
-        handlers.set(signal, Action::DEFAULT);
-        set_blocked(SigSet(current.signals.blocked().0 & !SigSet::of(signal).0));
-    }
-    current.signals.pending.lock().add(signal, info);
-    current.context.set_flags(flags::SIGNAL);
-}
-
-fn is_ignored(process: &Process, signal: u8) -> bool {
-    let action = process.handlers.lock().get(signal);
-    action.is_ignore() || action.is_default() && default_action(signal) == DefaultAction::Ignore
-}
-
-fn notify(thread: &Arc<Thread>) {
-    thread.context.set_flags(flags::SIGNAL);
-    sched::wake_for_signal(thread);
 }
 
 /// Sets the current thread's blocked signals; those that are let through now are looked for.
@@ -165,83 +181,55 @@ pub fn set_blocked(set: SigSet) {
 /// Signals that wait for the current thread, blocked or not.
 pub fn pending() -> SigSet {
     let current = CURRENT.get();
-    SigSet(current.signals.pending.lock().set().0 | current.process.pending.lock().set().0)
+    SigSet(current.signals.own_pending().0 | current.process.pending.lock().set().0)
+}
+
+/// Takes the next of the current thread's signals that is none of `others`: its own first.
+pub fn take(others: SigSet) -> Option<(u8, Info)> {
+    let current = CURRENT.get();
+    let own = current.signals.pending.lock().take(others);
+    let (signal, mut info) = if let Some(own) = own {
+        own
+    } else {
+        let taken = current.process.pending.lock().take(others)?;
+        if taken.0 == SIGALRM {
+            current.process.timers.alarm_taken();
+        }
+        taken
+    };
+    if let Cause::Timer(timer) = &mut info.cause {
+        current.process.timers.signal_taken(timer);
+    }
+    Some((signal, info))
+}
+
+/// Takes one of `wanted`, blocked or not, waiting for it until the counter reaches `deadline`.
+pub fn wait_for(wanted: SigSet, deadline: Option<u64>) -> Result<(u8, Info), Ended> {
+    let wanted = wanted.blockable();
+    let others = SigSet(!wanted.0);
+    if let Some(taken) = take(others) {
+        return Ok(taken);
+    }
+    let current = CURRENT.share();
+    let blocked = current.signals.blocked();
+    // While it sleeps these wake it as if they were not blocked, and are kept as if they were.
+    current.signals.waited_for.store(blocked.0, Ordering::Release);
+    current.signals.blocked.store(blocked.0 & others.0, Ordering::Release);
+    let result = WaitQueue::new().wait_until(Sleep::Interruptible, deadline, || take(others));
+    current.signals.blocked.store(blocked.0, Ordering::Release);
+    current.signals.waited_for.store(0, Ordering::Release);
+    match result {
+        Ok(taken) => Ok(taken),
+        // It came with the end.
+        Err(ended) => take(others).ok_or(ended),
+    }
 }
 
 /// Is there a signal for the current thread that is not blocked and not ignored?
 pub fn can_be_taken() -> bool {
     let current = CURRENT.get();
-    let open = pending().0 & !current.signals.blocked().0;
-    (1..=LAST).any(|signal| SigSet(open).has(signal) && !is_ignored(&current.process, signal))
-}
-
-/// On the way to EL0, with the flag `SIGNAL` set. `interrupted`: the frame is about to make a system call again that gave
-/// this; a handler may want EINTR instead.
-pub fn deliver(frame: &UserFrame, interrupted: Option<Errno>) {
-    CURRENT.get().context.clear_flags(flags::SIGNAL);
-    let ending = match *CURRENT.get().process.state.lock() {
-        crate::proc::ProcessState::Ending(status) => Some(status),
-        _ => None,
-    };
-    let ends = CURRENT.get().signals.ends.load(Ordering::Acquire);
-    if ends || ending.is_some() {
-        exit::exit_thread(ending.unwrap_or(ExitStatus::Code(0)));
-    }
-    let mut interrupted = interrupted;
-    while let Some((signal, info)) = next() {
-        let action = CURRENT.get().process.handlers.lock().get(signal);
-        if action.is_ignore() {
-            continue;
-        }
-        if action.is_default() {
-            match default_action(signal) {
-                // Nobody can continue what is stopped yet: so nothing stops.
-                DefaultAction::Ignore | DefaultAction::Continue | DefaultAction::Stop => continue,
-                DefaultAction::Terminate => die(signal, frame),
-            }
-        }
-        if let Some(errno) = interrupted.take() {
-            if !action.restarts(errno) {
-                frame.set_register(0, (-i64::from(Errno::EINTR.0)) as u64);
-                frame.set_pc(frame.pc() + 4);
-            }
-        }
-        handle(frame, signal, &info, &action);
-    }
-    // Nobody's handler takes the mask back that a call such as rt_sigsuspend set aside.
-    if let Some(mask) = CURRENT.get().signals.set_aside.lock().take() {
-        set_blocked(mask);
-    }
-}
-
-/// Makes the handler the next thing that runs.
-fn handle(frame: &UserFrame, signal: u8, info: &Info, action: &Action) {
-    let blocked = CURRENT.get().signals.blocked();
-    let aside = CURRENT.get().signals.set_aside.lock().take();
-    if frame::push(frame, signal, info, action, aside.unwrap_or(blocked)).is_err() {
-        // Without a stack there is no handler, not even for this.
-        let handlers = Arc::clone(&CURRENT.get().process.handlers.lock());
-        handlers.set(SIGSEGV, Action::DEFAULT);
-        die(SIGSEGV, frame);
-    }
-    if action.is_one_shot() {
-        let handlers = Arc::clone(&CURRENT.get().process.handlers.lock());
-        handlers.set(signal, Action::DEFAULT);
-    }
-    let own = if action.is_reentrant() { 0 } else { SigSet::of(signal).0 };
-    let mask = SigSet(blocked.0 | action.mask.0 | own);
-    CURRENT.get().signals.blocked.store(mask.blockable().0, Ordering::Release);
-}
-
-/// rt_sigreturn(2): back to where the handler was called.
-pub fn return_from_handler() -> u64 {
-    let current = CURRENT.get();
-    let frame = current.context.frame();
-    match frame::pop(frame) {
-        Ok(mask) => set_blocked(mask),
-        Err(_) => force(SIGSEGV, Info::of_kernel()),
-    }
-    frame.register(0)
+    let open = SigSet(pending().0 & !current.signals.blocked().0);
+    (1..=LAST).any(|signal| open.has(signal) && !send::is_ignored(&current.process, SigSet(0), signal))
 }
 
 /// Blocks `mask` until a handler was called, and gives EINTR then: rt_sigsuspend, and the masks of ppoll and its like.
@@ -251,30 +239,10 @@ pub fn set_aside_and_block(mask: SigSet) {
     set_blocked(mask);
 }
 
-/// No signal ended what [`set_aside_and_block`] began.
+/// A call that set a mask aside ends without a signal: the mask is back at once.
 pub fn put_back() {
-    let before = CURRENT.get().signals.set_aside.lock().take();
-    if let Some(before) = before {
-        set_blocked(before);
+    let aside = CURRENT.get().signals.set_aside.lock().take();
+    if let Some(mask) = aside {
+        set_blocked(mask);
     }
-}
-
-fn die(signal: u8, frame: &UserFrame) -> ! {
-    {
-        let current = CURRENT.get();
-        let is_fault = matches!(signal, SIGILL | SIGBUS | SIGFPE | SIGSEGV | SIGTRAP);
-        if is_fault && crate::cmdline::has("print-fatal-signals") {
-            let (tid, pc) = (current.tid, frame.pc());
-            hal::log!("{}[{tid}]: signal {signal} at {pc:#x}", current.name_text());
-        }
-    }
-    exit::exit_group(ExitStatus::Signal(signal))
-}
-
-/// The next signal that the current thread does not block, taken out: its own first.
-fn next() -> Option<(u8, Info)> {
-    let current = CURRENT.get();
-    let blocked = current.signals.blocked();
-    let own = current.signals.pending.lock().take(blocked);
-    own.or_else(|| current.process.pending.lock().take(blocked))
 }

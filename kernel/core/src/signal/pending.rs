@@ -1,117 +1,30 @@
 //! Signals that were sent and not taken.
 
 use alloc::collections::VecDeque;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use super::SigSet;
-use crate::proc::{ExitStatus, Process, ProcessState};
-use crate::sched::CURRENT;
+use super::info::{Cause, Info};
+use super::{SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+use crate::errno::{Errno, Result};
 
 /// First real-time signal: from here on each one sent counts.
 const REALTIME: u8 = 32;
 
-/// What siginfo_t tells.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Info {
-    /// si_code
-    pub code: i32,
-    /// What brought it about.
-    pub cause: Cause,
-    /// ESR of a fault; 0: none.
-    pub esr: u64,
-}
+/// What the current instruction brings about comes before everything else.
+const SYNCHRONOUS: SigSet = SigSet(
+    SigSet::of(SIGSEGV).0
+        | SigSet::of(SIGBUS).0
+        | SigSet::of(SIGILL).0
+        | SigSet::of(SIGTRAP).0
+        | SigSet::of(SIGFPE).0
+        | SigSet::of(SIGSYS).0,
+);
 
-/// The parts of siginfo_t that depend on the cause.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Cause {
-    /// The kernel.
-    #[default]
-    Kernel,
-    /// A process: number, user, value (sigqueue).
-    Process(i32, u32, u64),
-    /// A child's change: number, user, status.
-    Child(i32, u32, i32),
-    /// An instruction: the address.
-    Fault(u64),
-}
+/// Entries of all queues: RLIMIT_SIGPENDING counts a user's, and all are root's.
+static QUEUED: AtomicUsize = AtomicUsize::new(0);
 
-impl Info {
-    /// SI_USER: of kill(2) by the current process.
-    pub fn of_user() -> Self {
-        let current = CURRENT.get();
-        let uid = current.credentials.lock().uid[0];
-        Self { cause: Cause::Process(current.process.pid, uid, 0), ..Self::default() }
-    }
-    /// SI_TKILL
-    pub fn of_tkill() -> Self {
-        Self { code: -6, ..Self::of_user() }
-    }
-    /// SI_KERNEL
-    pub fn of_kernel() -> Self {
-        Self { code: 0x80, ..Self::default() }
-    }
-    /// Of a fault at `address`, with a code such as SEGV_MAPERR.
-    pub fn of_fault(code: i32, address: u64) -> Self {
-        Self { code, cause: Cause::Fault(address), esr: 0 }
-    }
-    /// The same, with the syndrome.
-    #[must_use]
-    pub fn with_esr(self, esr: u64) -> Self {
-        Self { esr, ..self }
-    }
-    /// CLD_*: of a child that ended.
-    pub fn of_child(child: &Process) -> Self {
-        let (code, status) = match *child.state.lock() {
-            ProcessState::Zombie(ExitStatus::Code(code)) => (1, i32::from(code)),
-            ProcessState::Zombie(ExitStatus::Signal(signal)) => (2, i32::from(signal)),
-            _ => (0, 0),
-        };
-        Self { code, cause: Cause::Child(child.pid, 0, status), esr: 0 }
-    }
-
-    /// The address of a fault; 0: it is none.
-    pub fn fault_address(&self) -> u64 {
-        match self.cause {
-            Cause::Fault(address) => address,
-            _ => 0,
-        }
-    }
-
-    /// The same with an address that has no tag: bits 63:56 are as bit 55. SIGTRAP's stays as it is.
-    #[must_use]
-    pub fn without_tag(self, signal: u8) -> Self {
-        match self.cause {
-            Cause::Fault(address) if signal != super::SIGTRAP => {
-                Self { cause: Cause::Fault(address & ((address << 8) as i64 >> 8) as u64), ..self }
-            }
-            _ => self,
-        }
-    }
-
-    /// siginfo_t for `signal`.
-    pub fn to_bytes(&self, signal: u8) -> [u8; 128] {
-        let mut bytes = [0; 128];
-        let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
-        put(0, &i32::from(signal).to_le_bytes());
-        put(8, &self.code.to_le_bytes());
-        match self.cause {
-            Cause::Kernel => {}
-            Cause::Process(pid, uid, value) => {
-                put(16, &pid.to_le_bytes());
-                put(20, &uid.to_le_bytes());
-                put(24, &value.to_le_bytes());
-            }
-            Cause::Child(pid, uid, status) => {
-                put(16, &pid.to_le_bytes());
-                put(20, &uid.to_le_bytes());
-                put(24, &status.to_le_bytes());
-            }
-            Cause::Fault(address) => put(16, &address.to_le_bytes()),
-        }
-        bytes
-    }
-}
-
-/// Signals that wait.
+/// Signals that wait: which ones, and what is known of each. Of a signal that found no room only the number is known.
 #[derive(Debug, Default)]
 pub struct Pending {
     set: SigSet,
@@ -119,13 +32,31 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Adds one; an ordinary signal that waits already is not added again.
-    pub fn add(&mut self, signal: u8, info: Info) {
-        if signal < REALTIME && self.set.has(signal) {
-            return;
+    /// Adds one; an ordinary signal that waits already is not added again, nor one of a timer, which then counts it.
+    /// `limit` is how many may wait in all queues: EAGAIN for a real-time signal of a program beyond that.
+    pub fn add(&mut self, signal: u8, info: Info, limit: u64) -> Result<()> {
+        if let Cause::Timer(new) = info.cause {
+            for (_, queued) in &mut self.queue {
+                if let Cause::Timer(old) = &mut queued.cause {
+                    if old.id == new.id {
+                        old.overrun = old.overrun.saturating_add(1);
+                        return Ok(());
+                    }
+                }
+            }
+        } else if signal < REALTIME && self.set.has(signal) {
+            return Ok(());
+        }
+        // The kernel's own, and kill(2)'s ordinary ones, are never lost.
+        let is_exempt = matches!(info.cause, Cause::Timer(_)) || signal < REALTIME && info.code >= 0;
+        if is_exempt || (QUEUED.load(Ordering::Relaxed) as u64) < limit {
+            self.queue.push_back((signal, info));
+            QUEUED.fetch_add(1, Ordering::Relaxed);
+        } else if signal >= REALTIME && info.code != super::info::SI_USER {
+            return Err(Errno::EAGAIN);
         }
         self.set.0 |= SigSet::of(signal).0;
-        self.queue.push_back((signal, info));
+        Ok(())
     }
 
     /// Which ones.
@@ -133,37 +64,146 @@ impl Pending {
         self.set
     }
 
-    /// Takes the lowest that is not blocked.
+    /// Forgets those.
+    pub fn remove(&mut self, signals: SigSet) {
+        if self.set.0 & signals.0 == 0 {
+            return;
+        }
+        self.set.0 &= !signals.0;
+        let before = self.queue.len();
+        self.queue.retain(|(signal, _)| !signals.has(*signal));
+        QUEUED.fetch_sub(before - self.queue.len(), Ordering::Relaxed);
+    }
+
+    /// Takes the next that is not blocked: what an instruction brought about, else the lowest number, of equal ones the
+    /// one that was sent first.
     pub fn take(&mut self, blocked: SigSet) -> Option<(u8, Info)> {
         let open = self.set.0 & !blocked.0;
         if open == 0 {
             return None;
         }
-        let signal = open.trailing_zeros() as u8 + 1;
-        let at = self.queue.iter().position(|(queued, _)| *queued == signal)?;
-        let taken = self.queue.remove(at);
-        if !self.queue.iter().any(|(queued, _)| *queued == signal) {
+        let first = if open & SYNCHRONOUS.0 == 0 { open } else { open & SYNCHRONOUS.0 };
+        let signal = first.trailing_zeros() as u8 + 1;
+        let taken = self.take_queued(|queued, _| queued == signal);
+        if taken.is_none() {
             self.set.0 &= !SigSet::of(signal).0;
         }
-        taken
+        Some(taken.unwrap_or((signal, Info { cause: Cause::Process(0, 0), ..Info::default() })))
+    }
+
+    /// Takes what an instruction brought about, if it is there.
+    pub fn take_synchronous(&mut self, blocked: SigSet) -> Option<(u8, Info)> {
+        if self.set.0 & SYNCHRONOUS.0 & !blocked.0 == 0 {
+            return None;
+        }
+        // Not what others sent by that number.
+        self.take_queued(|signal, info| {
+            SYNCHRONOUS.has(signal) && !blocked.has(signal) && info.code > super::info::SI_USER
+        })
+    }
+
+    fn take_queued(&mut self, is_meant: impl Fn(u8, &Info) -> bool) -> Option<(u8, Info)> {
+        let at = self.queue.iter().position(|(signal, info)| is_meant(*signal, info))?;
+        let taken = self.queue.remove(at)?;
+        QUEUED.fetch_sub(1, Ordering::Relaxed);
+        if !self.queue.iter().any(|(queued, _)| *queued == taken.0) {
+            self.set.0 &= !SigSet::of(taken.0).0;
+        }
+        Some(taken)
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        QUEUED.fetch_sub(self.queue.len(), Ordering::Relaxed);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::signal::info::{SI_TKILL, TimerSignal};
+
+    const NONE: SigSet = SigSet(0);
+
+    fn sent(value: u64) -> Info {
+        Info { code: -1, cause: Cause::Given([0, value, 0, 0]), ..Info::default() }
+    }
 
     #[test]
     fn ordinary_signals_merge_and_real_time_ones_queue() {
         let mut pending = Pending::default();
         for signal in [15, 40, 15, 40, 2] {
-            pending.add(signal, Info::default());
+            pending.add(signal, Info::default(), u64::MAX).unwrap();
         }
         assert_eq!(pending.take(SigSet::of(2)).unwrap().0, 15);
-        assert_eq!(pending.take(SigSet::default()).unwrap().0, 2);
-        assert_eq!(pending.take(SigSet::default()).unwrap().0, 40);
-        assert_eq!(pending.take(SigSet::default()).unwrap().0, 40);
-        assert_eq!(pending.take(SigSet::default()), None);
-        assert_eq!(pending.set(), SigSet::default());
+        assert_eq!(pending.take(NONE).unwrap().0, 2);
+        assert_eq!(pending.take(NONE).unwrap().0, 40);
+        assert_eq!(pending.take(NONE).unwrap().0, 40);
+        assert_eq!(pending.take(NONE), None);
+        assert_eq!(pending.set(), NONE);
+    }
+
+    #[test]
+    fn equal_ones_come_in_the_order_of_sending() {
+        let mut pending = Pending::default();
+        for value in 0..5 {
+            pending.add(33, sent(value), u64::MAX).unwrap();
+            pending.add(34, sent(100 + value), u64::MAX).unwrap();
+        }
+        let values: std::vec::Vec<Cause> = core::iter::from_fn(|| Some(pending.take(NONE)?.1.cause)).collect();
+        let expected = (0..5).chain(100..105).map(|value| Cause::Given([0, value, 0, 0]));
+        assert!(values.into_iter().eq(expected));
+    }
+
+    #[test]
+    fn faults_come_first() {
+        let mut pending = Pending::default();
+        pending.add(1, Info::default(), u64::MAX).unwrap();
+        pending.add(SIGTRAP, sent(0), u64::MAX).unwrap();
+        pending.add(SIGSEGV, Info::of_fault(1, 0), u64::MAX).unwrap();
+        assert_eq!(pending.take_synchronous(NONE).unwrap().0, SIGSEGV);
+        assert_eq!(pending.take_synchronous(NONE), None, "a sent SIGTRAP is no fault");
+        assert_eq!(pending.take(NONE).unwrap().0, SIGTRAP);
+        assert_eq!(pending.take(NONE).unwrap().0, 1);
+    }
+
+    #[test]
+    fn beyond_the_limit_only_numbers_are_kept() {
+        let mut pending = Pending::default();
+        assert_eq!(pending.add(40, sent(1), 0), Err(Errno::EAGAIN));
+        assert_eq!(pending.add(40, Info { code: SI_TKILL, ..sent(1) }, 0), Err(Errno::EAGAIN));
+        assert_eq!(pending.set(), NONE);
+        pending.add(40, Info { code: 0, ..sent(1) }, 0).unwrap();
+        pending.add(12, sent(1), 0).unwrap();
+        pending.add(10, Info { code: 0, ..sent(7) }, 0).unwrap();
+        assert_eq!(pending.take(NONE), Some((10, Info { code: 0, ..sent(7) })));
+        let lost = Info { cause: Cause::Process(0, 0), ..Info::default() };
+        assert_eq!(pending.take(NONE), Some((12, lost)));
+        assert_eq!(pending.take(NONE), Some((40, lost)));
+        assert_eq!(pending.take(NONE), None);
+    }
+
+    #[test]
+    fn a_timer_has_one_signal_and_counts_the_rest() {
+        let mut pending = Pending::default();
+        let of = |id, overrun| Info::of_timer(TimerSignal { id, setting: 1, overrun, value: 0 });
+        for id in [1, 2, 1, 1] {
+            pending.add(14, of(id, 0), 0).unwrap();
+        }
+        assert_eq!(pending.take(NONE), Some((14, of(1, 2))));
+        assert_eq!(pending.take(NONE), Some((14, of(2, 0))));
+        assert_eq!(pending.take(NONE), None);
+    }
+
+    #[test]
+    fn removed_ones_are_gone() {
+        let mut pending = Pending::default();
+        for signal in [40, 12, 40] {
+            pending.add(signal, sent(1), u64::MAX).unwrap();
+        }
+        pending.remove(SigSet::of(40));
+        assert_eq!(pending.take(NONE).unwrap().0, 12);
+        assert_eq!(pending.take(NONE), None);
     }
 }

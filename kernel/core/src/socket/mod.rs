@@ -57,7 +57,7 @@ pub fn of(file: &File) -> Result<&Socket> {
 /// A signal goes with EPIPE where streams are written to.
 pub fn with_signal<T>(kind: Kind, result: Result<T>) -> Result<T> {
     if kind == Kind::Stream && matches!(result, Err(Errno::EPIPE)) {
-        signal::send_to_thread(&CURRENT.share(), SIGPIPE, Info::of_kernel());
+        signal::send_to_thread(&CURRENT.share(), SIGPIPE, Info::of_user());
     }
     result
 }

@@ -45,6 +45,15 @@ fn deadline(timeout: u64) -> Result<Option<u64>> {
     Ok(Some(sched::after_nanoseconds(user::timespec(timeout)?)))
 }
 
+/// What is left until then, in place of the timespec.
+fn put_left(timeout: u64, deadline: Option<u64>) {
+    if let Some(deadline) = deadline {
+        let left = sched::nanoseconds_of(deadline.saturating_sub(hal::timer::now()));
+        // What cannot be told is not told.
+        let _ = user::put_numbers(timeout, [left / 1_000_000_000, left % 1_000_000_000]);
+    }
+}
+
 /// One of poll's entries: struct pollfd.
 #[derive(Clone, Copy, Debug)]
 struct PollEntry {
@@ -68,7 +77,9 @@ pub fn ppoll(fds: u64, count: usize, timeout: u64, mask: u64, size: u64) -> Resu
         .collect();
     let files: Vec<Option<Result<Arc<File>>>> =
         entries.iter().map(|entry| (entry.fd >= 0).then(|| user::file(entry.fd))).collect();
-    let (count, events) = with_mask(mask, size, || poll(&entries, &files, deadline))?;
+    let result = with_mask(mask, size, || poll(&entries, &files, deadline));
+    put_left(timeout, deadline);
+    let (count, events) = result?;
     for (entry, events) in bytes.chunks_exact_mut(8).zip(events) {
         entry[6..8].copy_from_slice(&(events as u16).to_le_bytes());
     }
@@ -152,11 +163,7 @@ pub fn pselect6(count: i32, reads: u64, writes: u64, exceptions: u64, timeout: u
         }
     }
     let result = with_mask(mask, size, || poll(&entries, &files, deadline));
-    if let Some(deadline) = deadline {
-        let left = sched::nanoseconds_of(deadline.saturating_sub(hal::timer::now()));
-        // What cannot be told is not told.
-        let _ = user::put_numbers(timeout, [left / 1_000_000_000, left % 1_000_000_000]);
-    }
+    put_left(timeout, deadline);
     let (_, events) = result?;
     let mut total = 0;
     for ((set, selected), at) in sets.iter_mut().zip(SELECTED).zip(places) {

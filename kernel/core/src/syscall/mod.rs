@@ -16,6 +16,7 @@ mod socket;
 mod stat;
 mod table;
 mod time;
+mod timer;
 mod user;
 
 use core::sync::atomic::{AtomicU64, Ordering};

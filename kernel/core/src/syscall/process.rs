@@ -9,9 +9,10 @@ use super::user;
 use crate::errno::{Errno, Result};
 use crate::futex as futexes;
 use crate::mte;
-use crate::proc::wait::{Patience, Reap, Which};
+use crate::proc::wait::{Options, Which};
 use crate::proc::{ExitStatus, Process, clone as cloning, exec, exit as ending, table, wait};
 use crate::sched::{self, CURRENT};
+use crate::signal::Restart;
 use crate::vfs;
 
 pub fn getpid() -> Result<i32> {
@@ -126,17 +127,20 @@ pub fn execve(path: u64, arguments: u64, environment: u64) -> Result<()> {
 }
 
 pub fn wait4(pid: i32, status: u64, options: u32, usage: u64) -> Result<i32> {
-    const NOHANG: u32 = 1;
+    const KNOWN: u32 =
+        Options::NOHANG | Options::STOPPED | Options::CONTINUED | Options::NOTHREAD | Options::CLONE | Options::ALL;
+    if options & !KNOWN != 0 {
+        return Err(Errno::EINVAL);
+    }
     let which = match pid {
         -1 => Which::Any,
         0 => Which::Group(CURRENT.get().process.group.load(Ordering::Relaxed)),
         pid if pid > 0 => Which::Pid(pid),
         group => Which::Group(group.checked_neg().ok_or(Errno::ESRCH)?),
     };
-    let patience = if options & NOHANG == 0 { Patience::Wait } else { Patience::None };
-    let Some(found) = wait::wait(which, patience, Reap::Yes)? else { return Ok(0) };
+    let Some(found) = wait::wait(which, Options(options | Options::EXITED))? else { return Ok(0) };
     if status != 0 {
-        uaccess::write(status, &found.status.wait_status().to_le_bytes())?;
+        uaccess::write(status, &found.change.wait_status().to_le_bytes())?;
     }
     if usage != 0 {
         super::time::put_usage(usage, &found.process)?;
@@ -144,37 +148,34 @@ pub fn wait4(pid: i32, status: u64, options: u32, usage: u64) -> Result<i32> {
     Ok(found.process.pid)
 }
 
-pub fn waitid(kind: u32, id: i32, info: u64, options: u32, _usage: u64) -> Result<()> {
-    const NOHANG: u32 = 1;
-    const EXITED: u32 = 4;
-    const NOWAIT: u32 = 0x0100_0000;
-    let which = match kind {
-        0 => Which::Any,
-        1 => Which::Pid(id),
-        2 if id == 0 => Which::Group(CURRENT.get().process.group.load(Ordering::Relaxed)),
-        2 => Which::Group(id),
-        _ => return Err(Errno::EINVAL),
-    };
-    if options & EXITED == 0 {
+pub fn waitid(kind: u32, id: i32, info: u64, options: u32, usage: u64) -> Result<()> {
+    const WANTED: u32 = Options::EXITED | Options::STOPPED | Options::CONTINUED;
+    const KNOWN: u32 = WANTED | Options::NOHANG | Options::NOWAIT | Options::NOTHREAD | Options::CLONE | Options::ALL;
+    if options & !KNOWN != 0 || options & WANTED == 0 {
         return Err(Errno::EINVAL);
     }
-    let patience = if options & NOHANG == 0 { Patience::Wait } else { Patience::None };
-    let reap = if options & NOWAIT == 0 { Reap::Yes } else { Reap::No };
-    let found = wait::wait(which, patience, reap)?;
+    let which = match kind {
+        0 => Which::Any,
+        1 if id > 0 => Which::Pid(id),
+        2 if id == 0 => Which::Group(CURRENT.get().process.group.load(Ordering::Relaxed)),
+        2 if id > 0 => Which::Group(id),
+        _ => return Err(Errno::EINVAL),
+    };
+    let found = wait::wait(which, Options(options))?;
+    if let (Some(found), true) = (&found, usage != 0) {
+        super::time::put_usage(usage, &found.process)?;
+    }
     if info == 0 {
         return Ok(());
     }
-    // siginfo_t: signo, errno, code, (pad,) pid, uid, status
-    let mut words = [0i32; 7];
-    if let Some(found) = found {
-        let (code, status) = match found.status {
-            ExitStatus::Code(code) => (1, i32::from(code)),
-            ExitStatus::Signal(signal) => (2, i32::from(signal)),
-        };
-        words = [i32::from(crate::signal::SIGCHLD), 0, code, 0, found.process.pid, 0, status];
-    }
-    for (n, word) in words.iter().enumerate() {
-        uaccess::write(info.wrapping_add(4 * n as u64), &word.to_le_bytes())?;
+    // siginfo_t: signo, errno, code, (pad,) pid, uid, status. The padding is not written.
+    let words = found.map_or([0; 6], |found| {
+        let (code, status) = found.change.code_and_status();
+        let uid = found.process.uid();
+        [i32::from(crate::signal::SIGCHLD), 0, code, found.process.pid, uid as i32, status]
+    });
+    for (place, word) in [0, 4, 8, 16, 20, 24].into_iter().zip(words) {
+        uaccess::write(info.wrapping_add(place), &word.to_le_bytes())?;
     }
     Ok(())
 }
@@ -183,6 +184,19 @@ pub fn set_tid_address(address: u64) -> Result<i32> {
     let current = CURRENT.get();
     current.clear_child_tid.store(address, Ordering::Relaxed);
     Ok(current.tid)
+}
+
+/// A wait that a signal without a handler only interrupts: it goes on to the same deadline.
+pub(super) fn futex_wait(address: u64, is_private: bool, value: u32, bits: u32, deadline: Option<u64>) -> Result<()> {
+    let result = futexes::wait(address, is_private, value, bits, deadline);
+    match (result, deadline) {
+        (Err(Errno::ERESTART_RESTARTBLOCK), Some(deadline)) => {
+            let restart = Restart::Futex(address, is_private, value, bits, deadline);
+            *CURRENT.get().signals.restart.lock() = restart;
+            Err(Errno::ERESTART_RESTARTBLOCK)
+        }
+        (result, _) => result,
+    }
 }
 
 pub fn futex(address: u64, operation: u32, value: u32, timeout: u64, address2: u64, value3: u32) -> Result<usize> {
@@ -206,7 +220,7 @@ pub fn futex(address: u64, operation: u32, value: u32, timeout: u64, address2: u
         return Err(Errno::ENOSYS);
     }
     match command {
-        0 => futexes::wait(address, is_private, value, u32::MAX, deadline(true)?).map(|()| 0),
+        0 => futex_wait(address, is_private, value, u32::MAX, deadline(true)?).map(|()| 0),
         1 => futexes::wake(address, is_private, at_least_one, u32::MAX),
         3 | 4 => {
             let expected = (command == 4).then_some(value3);
@@ -225,7 +239,7 @@ pub fn futex(address: u64, operation: u32, value: u32, timeout: u64, address2: u
         }
         7 => futexes::unlock(address, is_private).map(|()| 0),
         8 => futexes::try_lock(address).map(|()| 0),
-        9 => futexes::wait(address, is_private, value, value3, deadline(false)?).map(|()| 0),
+        9 => futex_wait(address, is_private, value, value3, deadline(false)?).map(|()| 0),
         10 => futexes::wake(address, is_private, at_least_one, value3),
         13 => futexes::lock(address, is_private, deadline(false)?).map(|()| 0),
         _ => Err(Errno::ENOSYS),
@@ -281,10 +295,31 @@ fn process_of(pid: i32) -> Result<Arc<Process>> {
 }
 
 pub fn setpgid(pid: i32, group: i32) -> Result<()> {
-    let process = process_of(pid)?;
-    let group = if group == 0 { process.pid } else { group };
     if group < 0 {
         return Err(Errno::EINVAL);
+    }
+    let own = Arc::clone(&CURRENT.get().process);
+    let process = process_of(pid)?;
+    let group = if group == 0 { process.pid } else { group };
+    let session = |process: &Process| process.session.load(Ordering::Relaxed);
+    if !Arc::ptr_eq(&process, &own) {
+        let is_child = process.parent.lock().upgrade().is_some_and(|parent| Arc::ptr_eq(&parent, &own));
+        if !is_child {
+            return Err(Errno::ESRCH);
+        }
+        if session(&process) != session(&own) {
+            return Err(Errno::EPERM);
+        }
+        if process.has_run_exec.load(Ordering::Relaxed) {
+            return Err(Errno::EACCES);
+        }
+    }
+    // A session's leader stays where it is; and another's group is no place to go.
+    let is_leader = session(&process) == process.pid;
+    let is_there =
+        |other: &Arc<Process>| other.group.load(Ordering::Relaxed) == group && session(other) == session(&own);
+    if is_leader || group != process.pid && !table::processes().iter().any(is_there) {
+        return Err(Errno::EPERM);
     }
     process.group.store(group, Ordering::Relaxed);
     Ok(())
@@ -300,7 +335,8 @@ pub fn getsid(pid: i32) -> Result<i32> {
 
 pub fn setsid() -> Result<i32> {
     let process = Arc::clone(&CURRENT.get().process);
-    if process.group.load(Ordering::Relaxed) == process.pid && process.pid != 1 {
+    let leads = |other: &Arc<Process>| other.group.load(Ordering::Relaxed) == process.pid;
+    if process.session.load(Ordering::Relaxed) == process.pid || table::processes().iter().any(leads) {
         return Err(Errno::EPERM);
     }
     process.group.store(process.pid, Ordering::Relaxed);

@@ -7,9 +7,12 @@ use hal::uaccess;
 
 use super::user;
 use crate::errno::{Errno, Result};
-use crate::proc::{Process, table};
-use crate::sched::CURRENT;
-use crate::signal::{self, Action, Info, LAST, SIGKILL, SIGSTOP, SigSet};
+use crate::proc::table;
+use crate::sched::wait::Ended;
+use crate::sched::{self, CURRENT};
+use crate::signal::file::SignalFile;
+use crate::signal::{self, Action, INFO_SIZE, Info, LAST, Restart, SI_TKILL, SIGKILL, SIGSTOP, SigSet};
+use crate::vfs::{File, open_flags};
 
 /// Bytes of a set of signals.
 const SET: usize = 8;
@@ -24,58 +27,74 @@ fn number(number: i32) -> Result<Option<u8>> {
 
 pub fn kill(pid: i32, signal: i32) -> Result<()> {
     let number = number(signal)?;
+    let info = Info::of_user();
     let group = match pid {
         pid if pid > 0 => {
             let process = table::process(pid).ok_or(Errno::ESRCH)?;
-            send(&process, number);
-            return Ok(());
+            return number.map_or(Ok(()), |number| signal::try_send_to_process(&process, number, info));
         }
         0 => Some(CURRENT.get().process.group.load(Ordering::Relaxed)),
         -1 => None,
         pid => Some(pid.checked_neg().ok_or(Errno::ESRCH)?),
     };
     let own = CURRENT.get().process.pid;
-    let mut any = false;
+    let mut result = Err(Errno::ESRCH);
     for process in table::processes() {
         let is_meant = match group {
             Some(group) => process.group.load(Ordering::Relaxed) == group,
             None => process.pid != 1 && process.pid != own,
         };
         if is_meant {
-            any = true;
-            send(&process, number);
+            let sent = number.map_or(Ok(()), |number| signal::try_send_to_process(&process, number, info));
+            if result.is_err() {
+                result = sent;
+            }
         }
     }
-    if any { Ok(()) } else { Err(Errno::ESRCH) }
+    result
 }
 
-fn send(process: &Process, number: Option<u8>) {
-    // The first process is not killed by what it has no handler for (kill(2)).
-    let is_harmless = process.pid == 1 && number.is_some_and(|number| process.handlers.lock().get(number).is_default());
-    if let Some(number) = number.filter(|_| !is_harmless) {
-        signal::send_to_process(process, number, Info::of_user());
-    }
-}
-
-fn to_thread(process: Option<i32>, tid: i32, signal: i32) -> Result<()> {
-    let number = number(signal)?;
-    if tid <= 0 {
+fn to_thread(process: Option<i32>, tid: i32, signal: i32, info: Info) -> Result<()> {
+    if tid <= 0 || process.is_some_and(|pid| pid <= 0) {
         return Err(Errno::EINVAL);
     }
     let thread = table::thread(tid).filter(|thread| process.is_none_or(|pid| thread.process.pid == pid));
     let thread = thread.ok_or(Errno::ESRCH)?;
-    if let Some(number) = number {
-        signal::send_to_thread(&thread, number, Info::of_tkill());
-    }
-    Ok(())
+    number(signal)?.map_or(Ok(()), |number| signal::try_send_to_thread(&thread, number, info))
 }
 
 pub fn tkill(tid: i32, signal: i32) -> Result<()> {
-    to_thread(None, tid, signal)
+    to_thread(None, tid, signal, Info::of_tkill())
 }
 
 pub fn tgkill(pid: i32, tid: i32, signal: i32) -> Result<()> {
-    to_thread(Some(pid), tid, signal)
+    to_thread(Some(pid), tid, signal, Info::of_tkill())
+}
+
+/// A program's siginfo for another: nobody pretends that the kernel or tkill(2) sent it.
+fn given_info(signal: i32, address: u64, to: i32) -> Result<Info> {
+    let mut bytes = [0; INFO_SIZE];
+    uaccess::read(&mut bytes, address)?;
+    // The layout is known by the signal; one that cannot be fails later.
+    let info = Info::from_bytes(&bytes, u8::try_from(signal).unwrap_or(0)).ok_or(Errno::E2BIG)?;
+    let current = CURRENT.get();
+    let is_own = to == current.process.pid;
+    if (info.code >= 0 || info.code == SI_TKILL) && !is_own {
+        return Err(Errno::EPERM);
+    }
+    Ok(info)
+}
+
+pub fn rt_sigqueueinfo(pid: i32, signal: i32, info: u64) -> Result<()> {
+    let info = given_info(signal, info, pid)?;
+    let number = number(signal)?;
+    let process = table::process(pid).ok_or(Errno::ESRCH)?;
+    number.map_or(Ok(()), |number| signal::try_send_to_process(&process, number, info))
+}
+
+pub fn rt_tgsigqueueinfo(pid: i32, tid: i32, signal: i32, info: u64) -> Result<()> {
+    let info = given_info(signal, info, pid)?;
+    to_thread(Some(pid), tid, signal, info)
 }
 
 fn set_at(address: u64, size: usize) -> Result<SigSet> {
@@ -93,15 +112,19 @@ pub fn rt_sigaction(signal: i32, new: u64, old: u64, size: usize) -> Result<()> 
     let word = |n: u64| user::number(new.wrapping_add(8 * n));
     let new = match new {
         0 => None,
-        _ => {
-            Some(Action { handler: word(0)?, flags: word(1)?, restorer: word(2)?, mask: SigSet(word(3)?).blockable() })
-        }
+        _ => Some(Action::given(word(0)?, word(1)?, word(2)?, SigSet(word(3)?))),
     };
     let handlers = Arc::clone(&CURRENT.get().process.handlers.lock());
     let before = match new {
         Some(action) => handlers.set(number, action),
         None => handlers.get(number),
     };
+    if new.is_some_and(|new| new.ignores(number)) {
+        // POSIX: what waits is discarded, blocked or not.
+        let process = Arc::clone(&CURRENT.get().process);
+        process.pending.lock().remove(SigSet::of(number));
+        process.threads.lock().iter().for_each(|thread| thread.signals.forget(SigSet::of(number)));
+    }
     if old != 0 {
         user::put_numbers(old, [before.handler, before.flags, before.restorer, before.mask.0])?;
     }
@@ -133,7 +156,8 @@ pub fn rt_sigpending(set: u64, size: usize) -> Result<()> {
     if size > SET {
         return Err(Errno::EINVAL);
     }
-    Ok(uaccess::write(set, &signal::pending().0.to_le_bytes()[..size])?)
+    let waiting = signal::pending().0 & CURRENT.get().signals.blocked().0;
+    Ok(uaccess::write(set, &waiting.to_le_bytes()[..size])?)
 }
 
 pub fn rt_sigsuspend(mask: u64, size: usize) -> Result<()> {
@@ -148,27 +172,62 @@ pub fn rt_sigreturn() -> Result<u64> {
     Ok(signal::return_from_handler())
 }
 
+pub fn rt_sigtimedwait(set: u64, info: u64, timeout: u64, size: usize) -> Result<i32> {
+    let wanted = set_at(set, size)?;
+    let deadline = match timeout {
+        0 => None,
+        address => Some(sched::after_nanoseconds(user::timespec(address)?)),
+    };
+    let (number, taken) = signal::wait_for(wanted, deadline).map_err(|ended| match ended {
+        Ended::ByTime => Errno::EAGAIN,
+        Ended::BySignal => Errno::EINTR,
+    })?;
+    if info != 0 {
+        uaccess::write(info, &taken.to_bytes(number))?;
+    }
+    Ok(i32::from(number))
+}
+
+pub fn signalfd4(fd: i32, set: u64, size: usize, flags: u32) -> Result<i32> {
+    if flags & !(open_flags::CLOEXEC | open_flags::NONBLOCK) != 0 {
+        return Err(Errno::EINVAL);
+    }
+    let set = set_at(set, size)?;
+    if fd == -1 {
+        let file = File::new(None, Arc::new(SignalFile::new(set)), open_flags::RDWR | flags);
+        return super::file::add(Arc::new(file), flags, 0);
+    }
+    let file = user::file(fd)?;
+    let signals = file.ops.as_any().and_then(|ops| ops.downcast_ref::<SignalFile>()).ok_or(Errno::EINVAL)?;
+    signals.set(set);
+    Ok(fd)
+}
+
+pub fn restart_syscall() -> Result<u64> {
+    let restart = core::mem::take(&mut *CURRENT.get().signals.restart.lock());
+    match restart {
+        Restart::Nothing => Err(Errno::EINTR),
+        Restart::Sleep(deadline, remaining) => super::time::sleep(deadline, remaining).map(|()| 0),
+        Restart::Futex(address, is_private, value, bits, deadline) => {
+            super::process::futex_wait(address, is_private, value, bits, Some(deadline)).map(|()| 0)
+        }
+    }
+}
+
 pub fn sigaltstack(new: u64, old: u64) -> Result<()> {
-    const ONSTACK: u32 = 1;
-    const DISABLE: u32 = 2;
     let current = CURRENT.get();
     let before = *current.signals.stack.lock();
     let sp = hal::thread::user_sp();
     if new != 0 {
-        if signal::stack_flags(before, sp) == ONSTACK {
-            return Err(Errno::EPERM);
-        }
-        let (address, flags, size) =
-            (user::number(new)?, user::number(new.wrapping_add(8))? as u32, user::number(new.wrapping_add(16))?);
-        if flags & DISABLE == 0 && size < signal::MIN_STACK {
-            return Err(Errno::ENOMEM);
-        }
-        let stack = if flags & DISABLE == 0 { (address, size, 0) } else { (0, 0, DISABLE) };
+        let word = |n: u64| user::number(new.wrapping_add(8 * n));
+        let stack = before.replaced(word(0)?, word(1)? as u32, word(2)?, sp)?;
         *current.signals.stack.lock() = stack;
     }
     if old != 0 {
-        let flags = signal::stack_flags(before, sp);
-        user::put_numbers(old, [before.0, u64::from(flags), before.1])?;
+        // What is between the flags and the size is nobody's.
+        uaccess::write(old, &before.start.to_le_bytes())?;
+        uaccess::write(old.wrapping_add(8), &before.flags_at(sp).to_le_bytes())?;
+        uaccess::write(old.wrapping_add(16), &before.size.to_le_bytes())?;
     }
     Ok(())
 }

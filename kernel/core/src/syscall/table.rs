@@ -2,7 +2,7 @@
 
 use hal::trap::{SYSCALLS, Syscall};
 
-use super::{Argument, NO_FUNCTION, event, file, finish, fs, memory, misc, process, signal, socket, stat, time};
+use super::{Argument, NO_FUNCTION, event, file, finish, fs, memory, misc, process, signal, socket, stat, time, timer};
 
 macro_rules! table {
     ($($number:literal => $module:ident::$name:ident($($argument:ident),*);)*) => {{
@@ -64,12 +64,16 @@ pub const TABLE: [Syscall; SYSCALLS] = table! {
     71 => file::sendfile(to, from, offset, count);
     72 => event::pselect6(count, reads, writes, exceptions, timeout, mask);
     73 => event::ppoll(fds, count, timeout, mask, size);
+    74 => signal::signalfd4(fd, set, size, flags);
     78 => fs::readlinkat(directory, path, buffer, size);
     79 => stat::newfstatat(directory, path, buffer, flags);
     80 => stat::fstat(fd, buffer);
     81 => misc::nothing();
     82 => file::fsync(fd);
     83 => file::fsync(fd);
+    85 => timer::timerfd_create(clock, flags);
+    86 => timer::timerfd_settime(fd, flags, new, old);
+    87 => timer::timerfd_gettime(fd, current);
     88 => fs::utimensat(directory, path, times, flags);
     93 => process::exit(status);
     94 => process::exit_group(status);
@@ -79,12 +83,20 @@ pub const TABLE: [Syscall; SYSCALLS] = table! {
     99 => process::set_robust_list(head, len);
     100 => process::get_robust_list(tid, head, len);
     101 => time::nanosleep(request, remaining);
+    102 => timer::getitimer(which, current);
+    103 => timer::setitimer(which, new, old);
+    107 => timer::timer_create(clock, event, id);
+    108 => timer::timer_gettime(id, current);
+    109 => timer::timer_getoverrun(id);
+    110 => timer::timer_settime(id, flags, new, old);
+    111 => timer::timer_delete(id);
     113 => time::clock_gettime(clock, time);
     114 => time::clock_getres(clock, time);
     115 => time::clock_nanosleep(clock, flags, request, remaining);
     122 => process::sched_setaffinity(pid, size, mask);
     123 => process::sched_getaffinity(pid, size, mask);
     124 => process::sched_yield();
+    128 => signal::restart_syscall();
     129 => signal::kill(pid, number);
     130 => signal::tkill(tid, number);
     131 => signal::tgkill(pid, tid, number);
@@ -93,6 +105,8 @@ pub const TABLE: [Syscall; SYSCALLS] = table! {
     134 => signal::rt_sigaction(number, new, old, size);
     135 => signal::rt_sigprocmask(how, new, old, size);
     136 => signal::rt_sigpending(set, size);
+    137 => signal::rt_sigtimedwait(set, info, timeout, size);
+    138 => signal::rt_sigqueueinfo(pid, number, info);
     139 => signal::rt_sigreturn();
     142 => misc::reboot(magic, magic2, command);
     144 => process::setgid(gid);
@@ -138,6 +152,7 @@ pub const TABLE: [Syscall; SYSCALLS] = table! {
     226 => memory::mprotect(address, length, protection);
     227 => memory::msync(address, length, flags);
     233 => memory::madvise(address, length, advice);
+    240 => signal::rt_tgsigqueueinfo(pid, tid, number, info);
     260 => process::wait4(pid, status, options, usage);
     261 => process::prlimit64(pid, resource, new, old);
     276 => fs::renameat2(old_directory, old, new_directory, new, flags);

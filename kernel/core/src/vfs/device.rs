@@ -22,7 +22,7 @@ pub const LIST: &[(&str, u32, (u32, u32))] = &[
 ];
 
 /// Opens a device by its number.
-pub fn open(number: (u32, u32), _flags: u32) -> Result<Arc<dyn FileOps>> {
+pub fn open(number: (u32, u32), flags: u32) -> Result<Arc<dyn FileOps>> {
     Ok(match number {
         (1, 3) => Arc::new(Null),
         (1, 5) => Arc::new(Zero),
@@ -30,7 +30,9 @@ pub fn open(number: (u32, u32), _flags: u32) -> Result<Arc<dyn FileOps>> {
         (1, 8 | 9) => Arc::new(Random),
         (1, 11) => Arc::new(Log),
         (10, 250) => Arc::new(crate::contextidr::Session::open()?),
-        (5, 0 | 1) | (204, 64) => tty::open(),
+        (5, 0) => tty::open_own()?,
+        (5, 1) => tty::console(),
+        (204, 64) => tty::open(flags),
         _ => return Err(Errno::ENXIO),
     })
 }

@@ -22,6 +22,7 @@ pub mod open_flags {
     pub const RDWR: u32 = 2;
     pub const CREAT: u32 = 0o100;
     pub const EXCL: u32 = 0o200;
+    pub const NOCTTY: u32 = 0o400;
     pub const TRUNC: u32 = 0o1000;
     pub const APPEND: u32 = 0o2000;
     pub const NONBLOCK: u32 = 0o4000;

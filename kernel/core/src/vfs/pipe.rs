@@ -158,7 +158,7 @@ impl Pipe {
                 if from.done() > 0 {
                     return Ok(from.done());
                 }
-                signal::send_to_thread(&CURRENT.share(), SIGPIPE, Info::of_kernel());
+                signal::send_to_thread(&CURRENT.share(), SIGPIPE, Info::of_user());
                 return Err(Errno::EPIPE);
             }
             let result = self.fill(from, whole);

@@ -261,6 +261,7 @@ fn state(process: &Process) -> (char, &'static str) {
         Some(sched::State::Ready) => ('R', "running"),
         Some(sched::State::Uninterruptible) => ('D', "disk sleep"),
         Some(sched::State::Interruptible) => ('S', "sleeping"),
+        Some(sched::State::Stopped) => ('T', "stopped"),
         _ => ('X', "dead"),
     }
 }
@@ -268,12 +269,6 @@ fn state(process: &Process) -> (char, &'static str) {
 fn sizes(process: &Process) -> (u64, u64) {
     let mm = process.any_thread().and_then(|thread| thread.mm().ok());
     mm.map_or((0, 0), |mm| mm.lock().sizes())
-}
-
-fn ticks(process: &Process) -> u64 {
-    let threads = process.threads.lock();
-    let running: u64 = threads.iter().map(|thread| thread.ticks()).sum();
-    running + process.ended_ticks.load(core::sync::atomic::Ordering::Relaxed)
 }
 
 fn process_stat(process: &Process, out: &mut String) {
@@ -285,14 +280,16 @@ fn process_stat(process: &Process, out: &mut String) {
     let threads = process.threads.lock().len();
     let _ = writeln!(
         out,
-        "{} ({}) {} {} {} {} 0 -1 0 0 0 0 0 {} 0 {} 0 20 0 {} 0 {} {} {} 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 {} 0 0 0 0 0 0 0 0 0 0 0 0 0",
+        "{} ({}) {} {} {} {} {} {} 0 0 0 0 0 {} 0 {} 0 20 0 {} 0 {} {} {} 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 {} 0 0 0 0 0 0 0 0 0 0 0 0 0",
         process.pid,
         name(process),
         state(process).0,
         process.parent_pid(),
         process.group.load(Relaxed),
         session,
-        hundredths(ticks(process)),
+        crate::tty::number_for(session),
+        crate::tty::foreground_for(session),
+        hundredths(process.ticks()),
         hundredths(process.children_ticks.load(Relaxed)),
         threads,
         hundredths(process.started),
@@ -320,6 +317,14 @@ fn status(process: &Process, out: &mut String) {
     let _ = writeln!(out, "Gid:\t{real}\t{effective}\t{saved}\t{effective}");
     let _ = writeln!(out, "VmSize:\t{:8} kB\nVmRSS:\t{:8} kB", pages * PAGE / 1024, resident * PAGE / 1024);
     let _ = writeln!(out, "Threads:\t{}", process.threads.lock().len());
+    let Some(thread) = process.any_thread() else { return };
+    let (ignored, caught) = process.handlers.lock().ignored_and_caught();
+    let (shared, own, blocked) = (process.pending.lock().set(), thread.signals.own_pending(), thread.signals.blocked());
+    for (name, set) in
+        [("SigPnd", own), ("ShdPnd", shared), ("SigBlk", blocked), ("SigIgn", ignored), ("SigCgt", caught)]
+    {
+        let _ = writeln!(out, "{name}:\t{:016x}", set.0);
+    }
 }
 
 fn strings(process: &Process, out: &mut String, which: fn(&crate::mm::Space) -> (u64, u64)) {

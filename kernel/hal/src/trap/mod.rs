@@ -84,6 +84,9 @@ impl UserFrame {
     }
 }
 
+/// PSTATE.SSBS: speculative store bypassing is allowed.
+pub const PSTATE_SSBS: u64 = 1 << 12;
+
 /// Bits of PSTATE that EL0 may choose: NZCV, TCO, DIT, SSBS, BTYPE (those that the CPU lacks are RES0).
 pub const USER_PSTATE: u64 = 0xf << 28 | 1 << 25 | 1 << 24 | 1 << 12 | 3 << 10;
 

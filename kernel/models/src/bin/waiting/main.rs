@@ -27,7 +27,7 @@ mod signal {
     use crate::proc::Thread;
     pub struct Info;
     impl Info {
-        pub fn of_kernel() -> Self {
+        pub fn of_user() -> Self {
             Self
         }
     }
