@@ -15,7 +15,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use cpu::Semihosting;
 use machine::setup::Sleep;
-use machine::{Machine, MachineConfig, Options, Outcome, config::CpuConfig};
+use machine::{Input, Machine, MachineConfig, Options, Outcome, config::CpuConfig};
 
 mod compare;
 pub mod differences;
@@ -205,7 +205,13 @@ pub fn record(program: &Path, setup: &Setup) -> Result<Record> {
         ..MachineConfig::default()
     };
     let console = Kept::default();
-    let options = Options { console: Box::new(console.clone()), sleep: Sleep::Skipped, semihosting: Semihosting::Off };
+    let options = Options {
+        console: Box::new(console.clone()),
+        virtio_console: None,
+        input: Input::Uart,
+        sleep: Sleep::Skipped,
+        semihosting: Semihosting::Off,
+    };
     let mut machine = Machine::from_config(&config, options)?;
     let outcome = machine.run();
     let found = console.0.lock().map(|bytes| lines(&bytes)).unwrap_or_default();

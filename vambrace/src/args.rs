@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use machine::config::{ConfigError, CpuConfig, Engine, FeatureSetting, MachineConfig, parse_size};
+use machine::config::{ConfigError, CpuConfig, Engine, FeatureSetting, MachineConfig, Presence, parse_size};
 
 /// An arm64 machine in software, for people who write arm64 kernels and hypervisors.
 #[derive(Debug, Parser)]
@@ -104,12 +104,17 @@ pub struct RunArgs {
     /// A disk: a raw file or block device on virtio-mmio, with ,ro read-only. May be given again, up to 32 times.
     #[arg(long, value_name = "FILE[,ro]")]
     pub disk: Vec<String>,
+    /// An entropy device (virtio), whose bytes follow from --seed.
+    #[arg(long)]
+    pub rng: bool,
     /// Network: none (user: not yet).
     #[arg(long, value_enum, default_value_t = Net::None)]
     net: Net,
-    /// A directory of the host for the guest (not yet).
-    #[arg(long, value_name = "DIR")]
-    share: Option<PathBuf>,
+    /// A directory of the host for the guest (9P on virtio), with ,ro read-only; the guest mounts it by
+    /// `mount -t 9p -o trans=virtio,version=9p2000.L NAME /mnt`, where NAME is `share`, then `share1` and so on, or the
+    /// tag. May be given again.
+    #[arg(long, value_name = "DIR[,ro][,tag=NAME]")]
+    share: Vec<String>,
     /// What the guest's clock counts: insn (instructions, the same on every run), wall (the host's clock), or
     /// cost=PRESET (not yet).
     #[arg(long, value_name = "MODE", default_value = "insn")]
@@ -158,6 +163,9 @@ pub struct RunArgs {
     /// The guest's serial port: stdio, or FILE for its output (then it gets no input).
     #[arg(long, value_name = "stdio|FILE", default_value = "stdio")]
     pub console: PathBuf,
+    /// A virtio console (hvc0) beside it: FILE for its output, or stdio, if --console names a file.
+    #[arg(long, value_name = "stdio|FILE")]
+    pub virtio_console: Option<PathBuf>,
     /// Does HLT #0xf000 call the tool? With auto, where the kernel is an ELF. On, any program of the guest can end the
     /// run.
     #[arg(long, value_enum, default_value_t = SemihostingChoice::Auto)]
@@ -216,7 +224,6 @@ impl RunArgs {
         let given = [
             ("--firmware", path(&self.firmware), RUN),
             ("--net", (self.net == Net::User).then(|| "user".into()), "run without network (none)"),
-            ("--share", path(&self.share), "use disks (--disk)"),
             ("--engine", (self.engine == EngineName::Jit).then(|| "jit".into()), "interpret (interp, auto)"),
             ("--threads", (self.threads == Threads::Parallel).then(|| "parallel".into()), "use one thread (serial)"),
             ("--gdb", self.gdb.clone(), "count (--stats)"),
@@ -249,6 +256,8 @@ impl RunArgs {
             append: self.append.clone(),
             dtb: self.dtb.clone(),
             disks: self.disk.iter().map(|text| text.parse()).collect::<Result<_, _>>()?,
+            shares: self.share.iter().map(|text| text.parse()).collect::<Result<_, _>>()?,
+            rng: if self.rng { Presence::Present } else { Presence::Absent },
             time: self.time.parse()?,
             engine: match self.engine {
                 EngineName::Interp => Engine::Interpreter,
@@ -352,7 +361,6 @@ mod tests {
         for (flag, value) in [
             ("--firmware", "f"),
             ("--net", "user"),
-            ("--share", "d"),
             ("--time", "cost=x"),
             ("--engine", "jit"),
             ("--threads", "parallel"),

@@ -8,7 +8,7 @@ use std::time::Instant;
 use flate2::write::GzEncoder;
 use machine::config::host_memory;
 use machine::setup::Sleep;
-use machine::{ConfigError, Limit, Machine, MachineConfig, Options, Outcome, Semihosting, SetupError};
+use machine::{ConfigError, Input, Limit, Machine, MachineConfig, Options, Outcome, Semihosting, SetupError};
 use profile::{Counters, Exit, Report, RunFacts, Trace, TraceFormat};
 use thiserror::Error;
 
@@ -89,27 +89,43 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
         Some(path) => Stats::Json(named.create("--stats", path)?),
     };
     let trace_file = args.trace.as_deref().map(|path| named.create("--trace", path)).transpose()?;
-    let is_stdio = args.console == Path::new("stdio");
-    let console_file = if is_stdio { None } else { Some(named.create("--console", &args.console)?) };
-    let source = if is_stdio { Source::find().map_err(Failure::Input)? } else { Source::Complete(Vec::new()) };
+    let ports = Ports::of(args)?;
+    let console_file = ports.uart_file.map(|path| named.create("--console", path)).transpose()?;
+    let virtio_file = ports.virtio_file.map(|path| named.create("--virtio-console", path)).transpose()?;
+    let source = if ports.has_input { Source::find().map_err(Failure::Input)? } else { Source::Complete(Vec::new()) };
 
     let stopper = Stopper::default();
     stopper.on_signals().map_err(Failure::Signals)?;
-    let target: Box<dyn Write + Send> = match &console_file {
-        None => Box::new(std::io::stdout()),
-        Some(file) => Box::new(file.try_clone().map_err(|source| at_console(args, source))?),
+    let target = |port, file: &Option<File>| -> Result<Box<dyn Write + Send>, Failure> {
+        Ok(match file {
+            None => Box::new(std::io::stdout()),
+            Some(file) => Box::new(file.try_clone().map_err(|source| at_console(args, port, source))?),
+        })
     };
-    let (console, output) = Console::start(target, stopper.clone());
+    let (console, output) = Console::start(target(Port::Uart, &console_file)?, stopper.clone());
+    let virtio = match &args.virtio_console {
+        None => None,
+        Some(_) => Some(Console::start(target(Port::Virtio, &virtio_file)?, stopper.clone())),
+    };
+    let (virtio_console, virtio_output) = virtio.unzip();
     let sleep = match source {
         // Whoever types must find a guest that waits.
         Source::Terminal | Source::Open(_) => Sleep::Paced,
         Source::Complete(_) => Sleep::Skipped,
     };
-    let options = Options { console: Box::new(output), sleep, semihosting: semihosting(args.semihosting, &config) };
+    let options = Options {
+        console: Box::new(output),
+        virtio_console: virtio_output.map(|output| Box::new(output) as Box<dyn Write + Send>),
+        input: ports.input,
+        sleep,
+        semihosting: semihosting(args.semihosting, &config),
+    };
     let mut machine = Machine::from_config(&config, options)?;
     // From here on there is a run, whose results replace older ones.
-    if let Some(file) = &console_file {
-        files::empty(file).map_err(|source| at_console(args, source))?;
+    for (port, file) in [(Port::Uart, &console_file), (Port::Virtio, &virtio_file)] {
+        if let Some(file) = file {
+            files::empty(file).map_err(|source| at_console(args, port, source))?;
+        }
     }
     let counters: Vec<Counters> = match stats {
         Stats::No => Vec::new(),
@@ -126,6 +142,9 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
     let outcome = machine.run();
     let seconds = started.elapsed().as_secs_f64();
     console.finish();
+    if let Some(console) = virtio_console {
+        console.finish();
+    }
     drop(raw);
 
     let reason = stopper.take_reason();
@@ -163,8 +182,42 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
     Ok(status)
 }
 
-fn at_console(args: &RunArgs, source: std::io::Error) -> FileError {
-    FileError::Create { flag: "--console", path: args.console.clone(), source }
+/// A device that prints.
+#[derive(Clone, Copy)]
+enum Port {
+    Uart,
+    Virtio,
+}
+
+fn at_console(args: &RunArgs, port: Port, source: std::io::Error) -> FileError {
+    let (flag, path) = match port {
+        Port::Uart => ("--console", args.console.clone()),
+        Port::Virtio => ("--virtio-console", args.virtio_console.clone().unwrap_or_default()),
+    };
+    FileError::Create { flag, path, source }
+}
+
+/// Where what the guest prints goes, and what is typed.
+struct Ports<'a> {
+    uart_file: Option<&'a Path>,
+    virtio_file: Option<&'a Path>,
+    input: Input,
+    has_input: bool,
+}
+
+impl<'a> Ports<'a> {
+    fn of(args: &'a RunArgs) -> Result<Self, ConfigError> {
+        let file = |path: &'a Path| Some(path).filter(|path| *path != Path::new("stdio"));
+        let uart_file = file(&args.console);
+        let virtio = args.virtio_console.as_deref();
+        let virtio_file = virtio.and_then(file);
+        let virtio_is_stdio = virtio.is_some() && virtio_file.is_none();
+        match (uart_file, virtio_is_stdio) {
+            (None, true) => Err(ConfigError::TwoConsoles),
+            (Some(_), true) => Ok(Self { uart_file, virtio_file, input: Input::VirtioConsole, has_input: true }),
+            (_, false) => Ok(Self { uart_file, virtio_file, input: Input::Uart, has_input: uart_file.is_none() }),
+        }
+    }
 }
 
 /// A program for the bare machine has no other way to say how it ended; under Linux any process could end the run.

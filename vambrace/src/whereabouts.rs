@@ -92,7 +92,7 @@ pub fn whereabouts(machine: &Machine, outcome: &Outcome, symbols: SymbolSource) 
 #[cfg(test)]
 mod tests {
     use machine::setup::Sleep;
-    use machine::{MachineConfig, Options, Semihosting, ToolError};
+    use machine::{Input, MachineConfig, Options, Semihosting, ToolError};
 
     use super::*;
 
@@ -115,8 +115,13 @@ mod tests {
         let kernel = directory.path().join("kernel");
         fs::write(&kernel, file).unwrap();
         let config = MachineConfig { kernel: Some(kernel), max_insns: Some(1), ..MachineConfig::default() };
-        let options =
-            Options { console: Box::new(std::io::sink()), sleep: Sleep::Skipped, semihosting: Semihosting::Off };
+        let options = Options {
+            console: Box::new(std::io::sink()),
+            virtio_console: None,
+            input: Input::Uart,
+            sleep: Sleep::Skipped,
+            semihosting: Semihosting::Off,
+        };
         Machine::from_config(&config, options).unwrap()
     }
 

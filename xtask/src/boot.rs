@@ -87,6 +87,12 @@ pub struct Boot {
     pub words: Vec<String>,
     /// Further properties of QEMU's board, each behind a comma; Vambrace's has what the CPU has.
     pub qemu_board: &'static str,
+    /// What is put before Vambrace's command line, such as a shell that sets limits.
+    pub wrapper: Vec<String>,
+    /// What is typed: a file.
+    pub input: Option<PathBuf>,
+    /// The run is killed where the console shows this line.
+    pub until: Option<String>,
     /// A virtio disk.
     pub disk: Option<Disk>,
     /// Where Vambrace writes its statistics: `-` or a file.
@@ -120,6 +126,9 @@ impl Boot {
             semihosting: false,
             words: Vec::new(),
             qemu_board: "",
+            wrapper: Vec::new(),
+            input: None,
+            until: None,
             disk: None,
             stats: None,
             trace: None,
@@ -142,7 +151,14 @@ impl Boot {
     }
 
     fn vambrace(&self) -> Command {
-        let mut command = Command::new(vambrace_binary());
+        let mut command = match self.wrapper.split_first() {
+            None => Command::new(vambrace_binary()),
+            Some((program, words)) => {
+                let mut command = Command::new(program);
+                command.args(words).arg(vambrace_binary());
+                command
+            }
+        };
         command.arg("run").arg("--kernel").arg(&self.kernel);
         if let Some(initrd) = &self.initrd {
             command.arg("--initrd").arg(initrd);
@@ -216,9 +232,13 @@ impl Boot {
     pub fn run(&self, machine: Machine, echo: Echo) -> Result<Outcome> {
         let mut command = self.command(machine);
         let line = shell::display(&command);
+        let input = match &self.input {
+            None => Stdio::null(),
+            Some(path) => fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?.into(),
+        };
         let started = Instant::now();
         let mut child = command
-            .stdin(Stdio::null())
+            .stdin(input)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -226,10 +246,18 @@ impl Boot {
         let stdout = child.stdout.take().context("no pipe")?;
         let stderr = child.stderr.take().context("no pipe")?;
         let (sender, ended) = mpsc::channel();
+        let until = self.until.clone();
         let console = std::thread::spawn(move || {
-            let console = read_console(stdout, started, echo);
             // Nobody listens any more after the limit.
-            let _ = sender.send(());
+            let end = |end| {
+                let _ = sender.send(end);
+            };
+            let console = read_console(stdout, started, echo, |line| {
+                if until.as_deref() == Some(line) {
+                    end(End::Line);
+                }
+            });
+            end(End::Closed);
             console
         });
         let complaints = std::thread::spawn(move || {
@@ -238,8 +266,9 @@ impl Boot {
             let _ = { stderr }.read_to_end(&mut text);
             text
         });
-        let is_cut_off = ended.recv_timeout(self.limit).is_err();
-        if is_cut_off {
+        let end = ended.recv_timeout(self.limit);
+        let is_cut_off = end.is_err();
+        if end != Ok(End::Closed) {
             child.kill().context("cannot kill the run at its limit")?;
         }
         let status = child.wait()?;
@@ -259,6 +288,14 @@ impl Boot {
             seconds,
         })
     }
+}
+
+/// What ends the reading of a console.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Closed,
+    /// [`Boot::until`].
+    Line,
 }
 
 /// How a run went.
@@ -369,7 +406,7 @@ struct Console {
 }
 
 /// Until the end of the pipe; a line's time is when its end was read.
-fn read_console(mut pipe: impl Read, started: Instant, echo: Echo) -> Console {
+fn read_console(mut pipe: impl Read, started: Instant, echo: Echo, mut seen: impl FnMut(&str)) -> Console {
     let mut console = Console::default();
     let mut line_start = 0;
     let mut buffer = [0; 4096];
@@ -387,8 +424,9 @@ fn read_console(mut pipe: impl Read, started: Instant, echo: Echo) -> Console {
         console.bytes.extend_from_slice(&buffer[..count]);
         while let Some(length) = console.bytes[line_start..].iter().position(|b| *b == b'\n') {
             let end = line_start + length;
-            let line = String::from_utf8_lossy(&console.bytes[line_start..end]);
-            console.lines.push((at, line.trim_end_matches('\r').to_owned()));
+            let line = String::from_utf8_lossy(&console.bytes[line_start..end]).trim_end_matches('\r').to_owned();
+            seen(&line);
+            console.lines.push((at, line));
             line_start = end + 1;
         }
     }
@@ -447,7 +485,7 @@ mod tests {
 
     #[test]
     fn the_console_is_cut_into_lines() {
-        let console = read_console(&b"one\r\ntwo\nthe rest"[..], Instant::now(), Echo::Off);
+        let console = read_console(&b"one\r\ntwo\nthe rest"[..], Instant::now(), Echo::Off, |_| ());
         let lines: Vec<&str> = console.lines.iter().map(|(_, line)| line.as_str()).collect();
         assert_eq!(lines, ["one", "two", "the rest"]);
         assert_eq!(console.bytes, b"one\r\ntwo\nthe rest");

@@ -6,6 +6,7 @@ mod boot;
 mod boots;
 mod cpio;
 mod demo;
+mod devices;
 mod guests;
 mod image;
 mod kernel;
@@ -45,6 +46,8 @@ enum Task {
     Demo(demo::Args),
     /// Run every test that CI runs.
     Test,
+    /// Have a guest work the board's devices.
+    Devices(devices::Args),
     /// Boot every kernel on several numbers of CPUs.
     Boots(boots::Args),
     /// A Linux guest of Linux's KVM, on several hosts and in several ways.
@@ -81,6 +84,7 @@ fn run(task: Task) -> Result<()> {
         Task::Setup(args) => setup::run(&args),
         Task::Demo(args) => demo::run(&args),
         Task::Test => test::run(),
+        Task::Devices(args) => devices::run(&args),
         Task::Boots(args) => boots::run(&args),
         Task::Nested(args) => nested::run(&args),
         Task::Seed002(args) => nested::seed002(&args),

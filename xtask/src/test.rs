@@ -12,7 +12,7 @@ use crate::boot::{self, Access, Boot, Disk, Echo, Machine, Outcome};
 use crate::boots::expect_demo;
 use crate::guests::{GUESTS_VARIABLE, Guests, Kernel};
 use crate::nested::{Nested, Work};
-use crate::{kernel, kvm, levels, oracle, perf, setup, shell, tags, twice};
+use crate::{devices, kernel, kvm, levels, oracle, perf, setup, shell, tags, twice};
 
 /// The kernel that CI boots.
 const KERNEL: Kernel = Kernel::V6_1;
@@ -203,6 +203,9 @@ fn boots(guests: &Guests, tally: &mut Tally) -> Result<()> {
     let disk = boot::scratch("disk.img")?;
     tally.check(&format!("{KERNEL} reads and writes a disk"), || writable_disk(guests, &disk));
     tally.check(&format!("{KERNEL} cannot write to a read-only disk"), || read_only_disk(guests, &disk));
+    for (name, test) in devices::TESTS {
+        tally.check(&format!("{name} under {KERNEL}"), || test(guests, KERNEL));
+    }
     tally.check(&format!("allocation tags under {KERNEL} and under qemu-aarch64"), || tags::check(guests, KERNEL));
     for mode in ["vhe", "nvhe", "protected"] {
         tally.check(&format!("KVM of {KERNEL} in mode {mode} runs a virtual machine"), || {

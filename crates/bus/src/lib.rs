@@ -2,12 +2,14 @@
 //! Guest RAM is the one place below the JIT that uses unsafe code.
 
 pub mod device;
+pub mod entropy;
 pub mod irq;
 pub mod map;
 pub mod ram;
 mod tags;
 
 pub use device::{Device, DeviceFault, MmioAccess, Size};
+pub use entropy::Entropy;
 pub use irq::{CpuInterface, CpuLines, IrqLine, IrqSink, Level};
 pub use map::{Bus, MapError, Target};
 pub use ram::{Ram, RamError};

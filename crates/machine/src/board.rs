@@ -1,7 +1,6 @@
 //! The board: RAM, interrupt controller, devices and CPUs, put together.
 
 use std::io::Write;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use arch::Pa;
@@ -12,12 +11,11 @@ use bus::{Bus, CpuLines, Device, IrqLine, IrqSink, Ram};
 use cpu::{CodeCache, Conduit, Pe, PeConfig, Semihosting};
 use gic::Gic;
 use thiserror::Error;
-use virtio_blk::{FileDisk, VirtioBlk};
-use virtio_mmio::{GuestMemory, VirtioMmio};
 
-use crate::console::ConsoleInput;
+use crate::console::{ConsoleInput, Port};
 use crate::map;
 use crate::schedule::{Cpu, CpuState};
+use crate::slots::{Devices, Slots};
 
 /// What a board is made of.
 pub struct BoardConfig {
@@ -25,8 +23,8 @@ pub struct BoardConfig {
     pub models: Vec<CpuModel>,
     /// RAM in bytes.
     pub memory: u64,
-    /// Disks, in the order of their virtio slots.
-    pub disks: Vec<DiskConfig>,
+    /// Virtio devices.
+    pub devices: Devices,
     /// Where the UART's output goes.
     pub console: Box<dyn Write + Send>,
     /// For everything random.
@@ -37,15 +35,6 @@ pub struct BoardConfig {
     pub epoch: u64,
     /// How the machine chooses among permitted outcomes.
     pub policy: Policy,
-}
-
-/// A disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DiskConfig {
-    /// The image.
-    pub path: PathBuf,
-    /// May the guest write?
-    pub access: virtio_blk::Access,
 }
 
 /// A board could not be built.
@@ -63,9 +52,12 @@ pub enum BoardError {
     /// A disk.
     #[error(transparent)]
     Disk(#[from] virtio_blk::DiskError),
-    /// More disks than slots.
-    #[error("{0} disks given, but the board has {max} virtio slots", max = map::VIRTIO_COUNT)]
-    TooManyDisks(usize),
+    /// A shared directory.
+    #[error(transparent)]
+    Share(#[from] virtio_9p::ShareError),
+    /// More virtio devices than slots.
+    #[error("{0} virtio devices wanted, but the board has {max} slots for them", max = map::VIRTIO_COUNT)]
+    TooManyDevices(usize),
 }
 
 /// The parts of a machine.
@@ -81,6 +73,7 @@ pub struct Board {
     /// The UART's input.
     pub input: ConsoleInput,
     rtc: Arc<Mutex<pl031::Pl031>>,
+    slots: Slots,
 }
 
 impl Board {
@@ -107,22 +100,21 @@ impl Board {
             bus.map(Pa(region.window.base), region.window.len, shared(gic.redistributors(region.cpus)))?;
         }
         let uart = pl011::Pl011::new("pl011", irq(map::SPI_BASE + map::UART_SPI), config.console);
-        let input = ConsoleInput::new(uart.input());
+        let mut port = Port::Uart(uart.input());
         bus.map(Pa(map::UART.base), map::UART.len, shared(uart))?;
         let rtc = pl031::Pl031::new("pl031", irq(map::SPI_BASE + map::RTC_SPI), config.epoch);
         let rtc = Arc::new(Mutex::new(rtc));
         bus.map(Pa(map::RTC.base), map::RTC.len, rtc.clone())?;
-        if config.disks.len() > map::VIRTIO_COUNT {
-            return Err(BoardError::TooManyDisks(config.disks.len()));
+        let mut slots = Slots::new(ram.clone());
+        if let Some(queue) = slots.fill(config.devices, config.seed, config.epoch)? {
+            port = Port::Virtio(queue);
         }
-        for slot in 0..map::VIRTIO_COUNT {
-            let window = map::virtio(slot);
-            let line = irq(map::SPI_BASE + map::VIRTIO_SPI + slot as u32);
-            bus.map(Pa(window.base), window.len, virtio_slot(slot, config.disks.get(slot), ram.clone(), line)?)?;
-        }
+        slots.map(&mut bus, irq)?;
+        let input = ConsoleInput::new(port);
 
         let bus = Arc::new(bus);
-        let mut board = Self { bus: bus.clone(), gic: gic.clone(), cpus: Vec::new(), code: Vec::new(), input, rtc };
+        let mut board =
+            Self { bus: bus.clone(), gic: gic.clone(), cpus: Vec::new(), code: Vec::new(), input, rtc, slots };
         let mut features = Vec::new();
         for (index, model) in config.models.into_iter().enumerate() {
             let code = features.iter().position(|f| *f == model.features).unwrap_or_else(|| {
@@ -156,23 +148,10 @@ impl Board {
     /// Lets devices notice the time.
     pub(crate) fn tick_devices(&self, nanoseconds: u64) {
         self.rtc.lock().expect("no device panics").tick(nanoseconds);
+        self.slots.poll(nanoseconds);
     }
 }
 
 fn shared<D: Device + 'static>(device: D) -> Arc<Mutex<dyn Device>> {
     Arc::new(Mutex::new(device))
-}
-
-fn virtio_slot(
-    slot: usize,
-    disk: Option<&DiskConfig>,
-    ram: Arc<Ram>,
-    line: IrqLine,
-) -> Result<Arc<Mutex<dyn Device>>, BoardError> {
-    let name = format!("virtio-mmio{slot}");
-    let Some(disk) = disk else { return Ok(shared(VirtioMmio::empty(name))) };
-    let file = FileDisk::open(&disk.path, disk.access)?;
-    let device = VirtioBlk::new(Box::new(file), &format!("vambrace-disk{slot}"));
-    let memory = GuestMemory::new(ram, Pa(map::RAM_BASE));
-    Ok(shared(VirtioMmio::new(name, line, memory, Box::new(device))))
 }

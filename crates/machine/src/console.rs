@@ -4,29 +4,43 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pl011::Pl011Input;
+use virtio_console::ConsoleQueue;
 
 /// Types into the guest's console.
 #[derive(Clone)]
 pub struct ConsoleInput {
-    uart: Pl011Input,
+    port: Port,
     typed: Arc<(Mutex<bool>, Condvar)>,
 }
 
+/// The device that what is typed goes to.
+#[derive(Clone)]
+pub(crate) enum Port {
+    Uart(Pl011Input),
+    Virtio(ConsoleQueue),
+}
+
 impl ConsoleInput {
-    pub(crate) fn new(uart: Pl011Input) -> Self {
-        Self { uart, typed: Arc::default() }
+    pub(crate) fn new(port: Port) -> Self {
+        Self { port, typed: Arc::default() }
     }
 
-    /// Gives `bytes` to the UART, which keeps them until the guest takes them.
+    /// Gives `bytes` to the device, which keeps them until the guest takes them.
     pub fn push(&self, bytes: &[u8]) {
-        self.uart.push(bytes);
+        match &self.port {
+            Port::Uart(uart) => uart.push(bytes),
+            Port::Virtio(queue) => queue.push(bytes),
+        }
         self.wake();
     }
 
     /// Bytes that the guest has not read yet.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        self.uart.waiting()
+        match &self.port {
+            Port::Uart(uart) => uart.waiting(),
+            Port::Virtio(queue) => queue.waiting(),
+        }
     }
 
     /// Ends a sleep of the machine without input, as the end of input and the user's wish to quit do.

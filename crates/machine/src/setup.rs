@@ -5,11 +5,12 @@ use std::io::Write;
 use cpu::Semihosting;
 use thiserror::Error;
 
-use crate::board::{Board, BoardConfig, BoardError, DiskConfig};
+use crate::board::{Board, BoardConfig, BoardError};
 use crate::boot::{self, BootError};
 use crate::config::{ConfigError, DiskAccess, MachineConfig, TimeMode};
 use crate::psci::Firmware;
 use crate::run::{Limits, Machine, Pace};
+use crate::slots::{Devices, DiskConfig, Input, ShareConfig};
 
 /// Seconds since 1970 at power-on: 2020-01-01 00:00:00 UTC, the same on every run.
 pub const EPOCH: u64 = 1_577_836_800;
@@ -18,6 +19,10 @@ pub const EPOCH: u64 = 1_577_836_800;
 pub struct Options {
     /// Where the UART's output goes.
     pub console: Box<dyn Write + Send>,
+    /// Where a virtio console's output goes, if there is to be one.
+    pub virtio_console: Option<Box<dyn Write + Send>>,
+    /// Where the input goes.
+    pub input: Input,
     /// How the guest's time passes while all CPUs sleep.
     pub sleep: Sleep,
     /// Are semihosting calls served?
@@ -58,10 +63,24 @@ impl Machine {
                 DiskAccess::ReadOnly => virtio_blk::Access::ReadOnly,
             },
         };
+        let share = |(n, share): (usize, &crate::config::Share)| ShareConfig {
+            path: share.path.clone(),
+            tag: share.tag.clone().unwrap_or_else(|| if n == 0 { "share".into() } else { format!("share{n}") }),
+            access: match share.access {
+                DiskAccess::ReadWrite => virtio_9p::Access::ReadWrite,
+                DiskAccess::ReadOnly => virtio_9p::Access::ReadOnly,
+            },
+        };
         let board = Board::new(BoardConfig {
             models,
             memory: config.memory,
-            disks: config.disks.iter().map(disk).collect(),
+            devices: Devices {
+                disks: config.disks.iter().map(disk).collect(),
+                rng: config.rng,
+                shares: config.shares.iter().enumerate().map(share).collect(),
+                console: options.virtio_console,
+                input: options.input,
+            },
             console: options.console,
             seed: config.seed,
             semihosting: options.semihosting,

@@ -15,7 +15,7 @@ pub mod testing;
 mod tests;
 
 pub use memory::GuestMemory;
-pub use queue::{Buffer, Chain, QueueError, QueueIo, part, total};
+pub use queue::{Buffer, Chain, QueueError, QueueIo, Queues, part, total};
 
 use queue::{Indirect, Queue};
 use spec::{feature, interrupt, reg, status};
@@ -40,6 +40,12 @@ pub trait VirtioDevice: Send {
     fn reset(&mut self);
     /// The driver says that queue number `queue` has requests. An error means that the queue is broken.
     fn notify(&mut self, queue: usize, io: &mut QueueIo<'_>) -> Result<(), QueueError>;
+    /// Something may have happened outside the guest: the device brings what came to the driver. Called only while the
+    /// driver is live. An error means that a queue is broken.
+    fn poll(&mut self, queues: &mut Queues<'_>) -> Result<(), QueueError> {
+        let _ = queues;
+        Ok(())
+    }
     /// Folds the guest-visible state beyond the queues.
     fn hash(&self, state: &mut dyn core::hash::Hasher);
 }
@@ -94,6 +100,14 @@ impl VirtioMmio {
         Self { name: name.into(), slot: Some(slot) }
     }
 
+    /// Lets the device notice what happened outside the guest, at `now` in nanoseconds since power-on.
+    pub fn poll(&mut self, now: u64) {
+        if let Some(slot) = &mut self.slot {
+            slot.poll(now);
+            slot.update();
+        }
+    }
+
     /// What the driver did wrong, if it broke a queue since the last reset.
     pub fn broken(&self) -> Option<&QueueError> {
         self.slot.as_ref()?.broken.as_ref()
@@ -123,7 +137,7 @@ impl Device for VirtioMmio {
             let bytes = value.to_le_bytes();
             slot.device.write_config(access.offset - reg::CONFIG, &bytes[..access.size.bytes() as usize]);
         } else if access.size == Size::Word {
-            slot.write(access.offset, value as u32);
+            slot.write(access.offset, value as u32, access.now);
             slot.update();
         }
         Ok(())
@@ -172,7 +186,7 @@ impl Slot {
         }
     }
 
-    fn write(&mut self, offset: u64, value: u32) {
+    fn write(&mut self, offset: u64, value: u32, now: u64) {
         match offset {
             reg::DEVICE_FEATURES_SEL => self.device_features_sel = value,
             reg::DRIVER_FEATURES_SEL => self.driver_features_sel = value,
@@ -182,7 +196,7 @@ impl Slot {
                 }
             }
             reg::QUEUE_SEL => self.queue_sel = value,
-            reg::QUEUE_NOTIFY => self.notify(value),
+            reg::QUEUE_NOTIFY => self.notify(value, now),
             reg::INTERRUPT_ACK => self.interrupt_status &= !value,
             reg::STATUS => self.set_status(value),
             _ => self.write_queue(offset, value),
@@ -239,13 +253,34 @@ impl Slot {
         self.broken = None;
     }
 
-    fn notify(&mut self, index: u32) {
+    fn is_live(&self) -> bool {
         const LIVE: u32 = status::FEATURES_OK | status::DRIVER_OK;
-        let live = self.status & (LIVE | status::NEEDS_RESET | status::FAILED) == LIVE;
+        self.status & (LIVE | status::NEEDS_RESET | status::FAILED) == LIVE
+    }
+
+    fn indirect(&self) -> Indirect {
+        if self.driver_features & feature::INDIRECT_DESC == 0 { Indirect::Refused } else { Indirect::Negotiated }
+    }
+
+    fn poll(&mut self, now: u64) {
+        if !self.is_live() {
+            return;
+        }
+        let indirect = self.indirect();
+        let mut queues = Queues::new(&mut self.queues, &self.memory, indirect, now);
+        let result = self.device.poll(&mut queues);
+        if queues.wants_interrupt() {
+            self.interrupt_status |= interrupt::USED;
+        }
+        if let Err(error) = result {
+            self.fail(error);
+        }
+    }
+
+    fn notify(&mut self, index: u32, now: u64) {
+        let (live, indirect) = (self.is_live(), self.indirect());
         let Some(queue) = self.queues.get_mut(index as usize).filter(|q| live && q.ready) else { return };
-        let indirect =
-            if self.driver_features & feature::INDIRECT_DESC == 0 { Indirect::Refused } else { Indirect::Negotiated };
-        let mut io = QueueIo::new(queue, &self.memory, indirect);
+        let mut io = QueueIo::new(queue, &self.memory, indirect, now);
         let result = self.device.notify(index as usize, &mut io);
         // What was completed before an error is announced all the same.
         match io.wants_interrupt() {

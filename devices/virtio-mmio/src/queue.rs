@@ -160,6 +160,45 @@ pub(crate) enum Indirect {
     Refused,
 }
 
+/// All queues in the hands of their device.
+pub struct Queues<'a> {
+    all: &'a mut [Queue],
+    memory: &'a GuestMemory,
+    indirect: Indirect,
+    now: u64,
+    wants_interrupt: bool,
+}
+
+impl<'a> Queues<'a> {
+    pub(crate) fn new(all: &'a mut [Queue], memory: &'a GuestMemory, indirect: Indirect, now: u64) -> Self {
+        Self { all, memory, indirect, now, wants_interrupt: false }
+    }
+
+    /// The machine's time in nanoseconds since power-on.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Works on queue number `index`; `None` where the driver has not made it ready.
+    pub fn with<R>(
+        &mut self,
+        index: usize,
+        work: impl FnOnce(&mut QueueIo<'_>) -> Result<R, QueueError>,
+    ) -> Result<Option<R>, QueueError> {
+        let Some(queue) = self.all.get_mut(index).filter(|queue| queue.ready) else { return Ok(None) };
+        let mut io = QueueIo::new(queue, self.memory, self.indirect, self.now);
+        let result = work(&mut io);
+        // What was completed before an error is announced all the same.
+        self.wants_interrupt |= io.wants_interrupt()?;
+        result.map(Some)
+    }
+
+    pub(crate) fn wants_interrupt(&self) -> bool {
+        self.wants_interrupt
+    }
+}
+
 /// A queue in the hands of its device.
 pub struct QueueIo<'a> {
     queue: &'a mut Queue,
@@ -168,12 +207,19 @@ pub struct QueueIo<'a> {
     /// Requests that may still be taken.
     left: u32,
     used: u32,
+    now: u64,
 }
 
 impl<'a> QueueIo<'a> {
-    pub(crate) fn new(queue: &'a mut Queue, memory: &'a GuestMemory, indirect: Indirect) -> Self {
+    pub(crate) fn new(queue: &'a mut Queue, memory: &'a GuestMemory, indirect: Indirect, now: u64) -> Self {
         let left = queue.size;
-        Self { queue, memory, indirect, left, used: 0 }
+        Self { queue, memory, indirect, left, used: 0, now }
+    }
+
+    /// The machine's time in nanoseconds since power-on.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.now
     }
 
     /// Guest memory.

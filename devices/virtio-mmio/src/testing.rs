@@ -9,16 +9,24 @@ use bus::{Device, IrqLine, IrqSink, Level, MmioAccess, Ram, Size};
 use crate::spec::{feature, reg, ring};
 use crate::{GuestMemory, VirtioDevice, VirtioMmio};
 
+mod junk;
+
+pub use junk::{Junk, Random};
+
 /// Where the driver's RAM starts.
 pub const BASE: u64 = 0x4000_0000;
 /// How much there is.
 pub const LEN: u64 = 0x10_0000;
-/// The descriptor table.
+/// The descriptor table of queue 0; those of the others follow by [`STRIDE`].
 pub const DESC: u64 = BASE + 0x1000;
-/// The available ring.
+/// The available ring of queue 0.
 pub const AVAIL: u64 = BASE + 0x3000;
-/// The used ring.
+/// The used ring of queue 0.
 pub const USED: u64 = BASE + 0x4000;
+/// From a queue's rings to the next queue's.
+pub const STRIDE: u64 = 0x4000;
+/// The most queues of a device.
+pub const QUEUES: usize = 3;
 /// Free for buffers.
 pub const DATA: u64 = BASE + 0x1_0000;
 
@@ -30,17 +38,19 @@ impl IrqSink for Wire {
     }
 }
 
-/// A driver of one device with one queue.
+/// A driver of one device.
 pub struct Driver {
     /// The transport.
     pub mmio: VirtioMmio,
     /// Guest RAM.
     pub memory: GuestMemory,
     wire: Arc<Wire>,
-    /// The queue's size.
+    /// The queues' size.
     pub size: u16,
-    avail: u16,
-    seen: u16,
+    /// The queue that is worked on.
+    pub queue: usize,
+    avail: [u16; QUEUES],
+    seen: [u16; QUEUES],
 }
 
 impl Driver {
@@ -50,7 +60,7 @@ impl Driver {
         let wire = Arc::new(Wire::default());
         let line = IrqLine::new(Arc::clone(&wire) as Arc<dyn IrqSink>, 48);
         let mmio = VirtioMmio::new("virtio", line, memory.clone(), device);
-        Self { mmio, memory, wire, size, avail: 0, seen: 0 }
+        Self { mmio, memory, wire, size, queue: 0, avail: [0; QUEUES], seen: [0; QUEUES] }
     }
 
     /// A driver that has set up its device with all offered features but those in `without`.
@@ -70,15 +80,23 @@ impl Driver {
         self.accept(offered & !without);
         self.write(reg::STATUS, 0xb);
         assert_eq!(self.read(reg::STATUS), 0xb);
-        self.memory.write(AVAIL, &[0; 0x2000]).expect("rings in RAM");
-        (self.avail, self.seen) = (0, 0);
-        self.write(reg::QUEUE_SEL, 0);
-        self.write(reg::QUEUE_NUM, self.size.into());
-        for (register, addr) in [(reg::QUEUE_DESC, DESC), (reg::QUEUE_DRIVER, AVAIL), (reg::QUEUE_DEVICE, USED)] {
-            self.write(register, addr as u32);
-            self.write(register + 4, (addr >> 32) as u32);
+        (self.avail, self.seen) = ([0; QUEUES], [0; QUEUES]);
+        for queue in 0..QUEUES as u64 {
+            self.write(reg::QUEUE_SEL, queue as u32);
+            // One that is smaller than asked for is not used by this driver.
+            if self.read(reg::QUEUE_NUM_MAX) < self.size.into() && queue > 0 {
+                continue;
+            }
+            let base = STRIDE * queue;
+            self.memory.write(base + AVAIL, &[0; 0x2000]).expect("rings in RAM");
+            self.write(reg::QUEUE_NUM, self.size.into());
+            for (register, addr) in [(reg::QUEUE_DESC, DESC), (reg::QUEUE_DRIVER, AVAIL), (reg::QUEUE_DEVICE, USED)] {
+                self.write(register, (base + addr) as u32);
+                self.write(register + 4, ((base + addr) >> 32) as u32);
+            }
+            self.write(reg::QUEUE_READY, 1);
         }
-        self.write(reg::QUEUE_READY, 1);
+        self.write(reg::QUEUE_SEL, 0);
         self.write(reg::STATUS, 0xf);
     }
 
@@ -119,38 +137,48 @@ impl Driver {
         self.memory.write(table + ring::DESC_SIZE * u64::from(index), &raw).expect("a table in RAM");
     }
 
+    fn base(&self) -> u64 {
+        STRIDE * self.queue as u64
+    }
+
     /// Makes the chain from `head` available.
     pub fn offer(&mut self, head: u16) {
-        let slot = u64::from(self.avail % self.size);
-        self.memory.write_u16(AVAIL + 4 + 2 * slot, head).expect("the available ring in RAM");
-        self.avail = self.avail.wrapping_add(1);
-        self.memory.write_u16(AVAIL + 2, self.avail).expect("the available ring in RAM");
+        let (base, avail) = (self.base() + AVAIL, &mut self.avail[self.queue]);
+        self.memory.write_u16(base + 4 + 2 * u64::from(*avail % self.size), head).expect("the available ring in RAM");
+        *avail = avail.wrapping_add(1);
+        self.memory.write_u16(base + 2, *avail).expect("the available ring in RAM");
     }
 
     /// What the device used since the last call: head and length.
     pub fn used(&mut self) -> Vec<(u32, u32)> {
-        let index = self.memory.read_u16(USED + 2).expect("the used ring in RAM");
+        let (base, seen) = (self.base() + USED, &mut self.seen[self.queue]);
+        let index = self.memory.read_u16(base + 2).expect("the used ring in RAM");
         let mut used = vec![];
-        while self.seen != index {
+        while *seen != index {
             let mut raw = [0; 8];
-            let slot = u64::from(self.seen % self.size);
-            self.memory.read(USED + 4 + 8 * slot, &mut raw).expect("the used ring in RAM");
+            self.memory.read(base + 4 + 8 * u64::from(*seen % self.size), &mut raw).expect("the used ring in RAM");
             let word = |at: usize| (0..4).rev().fold(0, |v, n| v << 8 | u32::from(raw[at + n]));
             used.push((word(0), word(4)));
-            self.seen = self.seen.wrapping_add(1);
+            *seen = seen.wrapping_add(1);
         }
         used
+    }
+
+    /// Makes a chain of `buffers` (address, length, flags without NEXT) from descriptor `first` on and offers it.
+    pub fn chain(&mut self, first: u16, buffers: &[(u64, u32, u16)]) {
+        for (n, (addr, len, flags)) in buffers.iter().enumerate() {
+            let next = if n + 1 < buffers.len() { ring::NEXT } else { 0 };
+            let index = first + n as u16;
+            self.desc(self.base() + DESC, index, (*addr, *len, flags | next, index + 1));
+        }
+        self.offer(first);
     }
 
     /// Makes a chain of `buffers` (address, length, flags without NEXT) from descriptor 0 on, offers it, notifies, and
     /// gives what was used.
     pub fn request(&mut self, buffers: &[(u64, u32, u16)]) -> Vec<(u32, u32)> {
-        for (n, (addr, len, flags)) in buffers.iter().enumerate() {
-            let next = if n + 1 < buffers.len() { ring::NEXT } else { 0 };
-            self.desc(DESC, n as u16, (*addr, *len, flags | next, n as u16 + 1));
-        }
-        self.offer(0);
-        self.write(reg::QUEUE_NOTIFY, 0);
+        self.chain(0, buffers);
+        self.write(reg::QUEUE_NOTIFY, self.queue as u32);
         self.used()
     }
 

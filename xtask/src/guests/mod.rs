@@ -3,6 +3,7 @@
 //! Everything lands below `.vambrace/` (never committed): `guests/KERNEL/{Image,version,config,
 //! modules/*.ko,initrd.gz}`, `guests/built/KERNEL` likewise, `guests/busybox`, `guests/programs/NAME/{bin,lib}`, and the package client's private state in `apt/`.
 
+mod drivers;
 mod elf;
 mod fetch;
 mod initramfs;

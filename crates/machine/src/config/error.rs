@@ -103,12 +103,18 @@ pub enum ConfigError {
     /// Not a disk.
     #[error("--disk {0}: give FILE or FILE,ro")]
     DiskSyntax(String),
-    /// More disks than transports.
-    #[error("{0} times --disk: a machine has {VIRTIO_COUNT} virtio-mmio slots")]
-    TooManyDisks(usize),
+    /// Not a share.
+    #[error("--share {0}: give DIR, with ,ro and ,tag=NAME behind it if you like")]
+    ShareSyntax(String),
+    /// More disks and shares than transports.
+    #[error("{0} times --disk and --share: a machine has {VIRTIO_COUNT} virtio-mmio slots")]
+    TooManyDevices(usize),
     /// One file as two disks, and somebody writes.
     #[error("--disk {}: given twice; that is only possible with ,ro on both", .0.display())]
     SharedDisk(PathBuf),
+    /// Two consoles on one terminal.
+    #[error("--virtio-console stdio: --console has standard output already; give --console FILE too")]
+    TwoConsoles,
     /// Not a time mode.
     #[error("--time {0}: give insn, wall or cost=PRESET")]
     TimeSyntax(String),

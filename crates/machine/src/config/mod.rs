@@ -22,6 +22,8 @@ use crate::map::{MAX_CPUS, VIRTIO_COUNT};
 pub const MIN_MEMORY: u64 = 16 << 20;
 /// RAM is a multiple of this, in bytes: the largest translation granule.
 pub const PAGE: u64 = 64 << 10;
+/// Longest name of a share, in bytes (Linux takes no longer ones).
+const MAX_TAG: usize = 127;
 /// Longest kernel command line, in bytes without the terminator (Linux's COMMAND_LINE_SIZE on arm64, less one).
 pub const MAX_APPEND: usize = 2047;
 
@@ -46,6 +48,10 @@ pub struct MachineConfig {
     pub dtb: Option<PathBuf>,
     /// Disks, in the order of their virtio-mmio slots.
     pub disks: Vec<Disk>,
+    /// Directories of the host for the guest.
+    pub shares: Vec<Share>,
+    /// Is there a virtio entropy device?
+    pub rng: Presence,
     /// What the guest's clock counts.
     pub time: TimeMode,
     /// How instructions are executed.
@@ -72,6 +78,8 @@ impl Default for MachineConfig {
             append: None,
             dtb: None,
             disks: Vec::new(),
+            shares: Vec::new(),
+            rng: Presence::Absent,
             time: TimeMode::Insn,
             engine: Engine::Auto,
             seed: 0,
@@ -182,6 +190,16 @@ fn for_cpu(text: &str) -> Result<(Option<usize>, &str), String> {
     }
 }
 
+/// Is a device there?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Presence {
+    /// No.
+    #[default]
+    Absent,
+    /// Yes.
+    Present,
+}
+
 /// May the guest write to a disk?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiskAccess {
@@ -213,6 +231,42 @@ impl FromStr for Disk {
             return Err(ConfigError::DiskSyntax(text.to_owned()));
         }
         Ok(Self { path: path.into(), access })
+    }
+}
+
+/// A directory of the host for the guest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The directory.
+    pub path: PathBuf,
+    /// May the guest write?
+    pub access: DiskAccess,
+    /// Its name in the guest; `None`: `share`, then `share1` and so on.
+    pub tag: Option<String>,
+}
+
+impl FromStr for Share {
+    type Err = ConfigError;
+
+    /// `DIR`, with `,ro` and `,tag=NAME` behind it.
+    fn from_str(text: &str) -> Result<Self, ConfigError> {
+        let mut share = Self { path: text.into(), access: DiskAccess::ReadWrite, tag: None };
+        let mut rest = text;
+        while let Some((before, word)) = rest.rsplit_once(',') {
+            match (word, word.strip_prefix("tag=")) {
+                ("ro", _) => share.access = DiskAccess::ReadOnly,
+                (_, Some(tag)) if !tag.is_empty() && tag.len() <= MAX_TAG => share.tag = Some(tag.to_owned()),
+                (_, Some(_)) => return Err(ConfigError::ShareSyntax(text.to_owned())),
+                // A comma of the directory's name.
+                _ => break,
+            }
+            rest = before;
+        }
+        if rest.is_empty() {
+            return Err(ConfigError::ShareSyntax(text.to_owned()));
+        }
+        share.path = rest.into();
+        Ok(share)
     }
 }
 
@@ -359,8 +413,9 @@ impl MachineConfig {
     }
 
     fn validate_disks(&self) -> Result<(), ConfigError> {
-        if self.disks.len() > VIRTIO_COUNT {
-            return Err(ConfigError::TooManyDisks(self.disks.len()));
+        let devices = self.disks.len() + self.shares.len();
+        if devices > VIRTIO_COUNT {
+            return Err(ConfigError::TooManyDevices(devices));
         }
         for (n, disk) in self.disks.iter().enumerate() {
             let both_read_only =

@@ -167,3 +167,17 @@ fn what_needs_el2_goes_with_it() {
     assert!(!model("neoverse-n1", &["vhe=off"]).has(FEAT_VHE));
     assert!(!model("neoverse-n1", &["el2=off"]).has(FEAT_EL2));
 }
+
+#[test]
+fn shares() {
+    let share = |text: &str| text.parse::<Share>();
+    let of =
+        |path: &str, access, tag: Option<&str>| Ok(Share { path: path.into(), access, tag: tag.map(str::to_owned) });
+    assert_eq!(share("dir"), of("dir", DiskAccess::ReadWrite, None));
+    assert_eq!(share("dir,ro"), of("dir", DiskAccess::ReadOnly, None));
+    assert_eq!(share("a,b,tag=x,ro"), of("a,b", DiskAccess::ReadOnly, Some("x")));
+    assert_eq!(share("dir,ro,tag=x"), of("dir", DiskAccess::ReadOnly, Some("x")));
+    for bad in ["", ",ro", "dir,tag=", &format!("dir,tag={}", "x".repeat(128))] {
+        assert_eq!(share(bad), Err(ConfigError::ShareSyntax(bad.into())));
+    }
+}

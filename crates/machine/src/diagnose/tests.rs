@@ -7,7 +7,7 @@ use super::*;
 use crate::config::{CpuConfig, MachineConfig};
 use crate::map::RAM_BASE;
 use crate::setup::{Options, Sleep};
-use crate::{Limit, Outcome};
+use crate::{Input, Limit, Outcome};
 
 /// ADR Xrd, .+offset.
 const fn adr(rd: u32, offset: u32) -> u32 {
@@ -56,7 +56,13 @@ fn run_with(feature: &str, words: &[(usize, u32)], data: &[(usize, u64)]) -> Mac
         cpu: CpuConfig { features: vec![feature.parse().unwrap()], ..CpuConfig::default() },
         ..MachineConfig::default()
     };
-    let options = Options { console: Box::new(std::io::sink()), sleep: Sleep::Skipped, semihosting: Semihosting::Off };
+    let options = Options {
+        console: Box::new(std::io::sink()),
+        virtio_console: None,
+        input: Input::Uart,
+        sleep: Sleep::Skipped,
+        semihosting: Semihosting::Off,
+    };
     let mut machine = Machine::from_config(&config, options).unwrap();
     let outcome = machine.run();
     assert!(matches!(outcome, Outcome::Limit(Limit::Instructions(100)) | Outcome::Stuck(_)), "{outcome:?}");

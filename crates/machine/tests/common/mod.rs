@@ -11,7 +11,7 @@ use arch::{CpuModel, Pa};
 use cpu::Semihosting;
 use event::{Event, Sink};
 use vambrace_machine::psci::Firmware;
-use vambrace_machine::{Board, BoardConfig, Limits, Machine, Pace};
+use vambrace_machine::{Board, BoardConfig, Devices, Limits, Machine, Pace};
 
 /// Where programs start.
 pub const ENTRY: u64 = 0x4020_0000;
@@ -79,7 +79,7 @@ pub fn machine_with(
     let board = Board::new(BoardConfig {
         models: vec![model; cpus],
         memory: MEMORY,
-        disks: Vec::new(),
+        devices: Devices::default(),
         console: Box::new(console.clone()),
         policy,
         seed: 0,

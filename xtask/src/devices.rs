@@ -1,0 +1,249 @@
+//! `cargo xtask devices`: a guest works the board's devices, and we look at what came out on both sides.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::boot::{self, Boot, Echo, Machine, Outcome};
+use crate::guests::{File, Guests, Kernel};
+
+/// Arguments of `cargo xtask devices`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The guest's kernel: 5.10, 6.1, 6.12 or newest.
+    #[arg(long, default_value = "6.1")]
+    kernel: Kernel,
+    /// Only the tests whose names have this in them.
+    #[arg(long, default_value = "")]
+    only: String,
+}
+
+/// A test: its name, and what it does.
+pub type Test = (&'static str, fn(&Guests, Kernel) -> Result<()>);
+
+/// All of them.
+pub const TESTS: &[Test] = &[("devices work", work), ("what was flushed survives a kill of the tool", survives_a_kill)];
+
+/// Runs the task.
+pub fn run(args: &Args) -> Result<()> {
+    let guests = Guests::prepare(&[args.kernel])?;
+    boot::build_vambrace()?;
+    for (name, test) in TESTS.iter().filter(|(name, _)| name.contains(&args.only)) {
+        test(&guests, args.kernel).with_context(|| (*name).to_owned())?;
+        println!("{name}: good");
+    }
+    Ok(())
+}
+
+/// An initramfs with all drivers and these scripts.
+fn initrd(guests: &Guests, kernel: Kernel, name: &str, scripts: &[(&str, &str)]) -> Result<PathBuf> {
+    let mut files = guests.drivers(kernel)?;
+    files.extend(scripts.iter().map(|(name, text)| File {
+        path: format!("batch/{name}.sh"),
+        permissions: 0o755,
+        contents: text.as_bytes().to_vec(),
+    }));
+    guests.initrd_with(&format!("devices-{name}"), &files)
+}
+
+const DISK: u64 = 4 << 20;
+
+/// A disk's file that holds `contents` and then nothing.
+fn disk(name: &str, contents: &[u8]) -> Result<PathBuf> {
+    let path = boot::scratch(name)?;
+    fs::write(&path, contents)?;
+    fs::File::options().write(true).open(&path)?.set_len(DISK)?;
+    Ok(path)
+}
+
+fn words(boot: &mut Boot, words: &[(&str, &Path)]) {
+    for (flag, path) in words {
+        boot.words.extend([(*flag).to_owned(), path.display().to_string()]);
+    }
+}
+
+fn work(guests: &Guests, kernel: Kernel) -> Result<()> {
+    let scripts = [
+        ("devices", include_str!("../initramfs/devices/devices.sh")),
+        ("share", include_str!("../initramfs/devices/share.sh")),
+        ("hotplug", include_str!("../initramfs/devices/hotplug.sh")),
+    ];
+    let initrd = initrd(guests, kernel, "work", &scripts)?;
+    let hvc = boot::scratch("hvc")?;
+    let busybox = guests.busybox()?;
+    let disks = [disk("vda", &vec![0x5a; 2 << 20])?, disk("vdb", b"read only")?, disk("vdc", b"")?];
+    let mut boot = Boot::new(guests, kernel, "vambrace.batch=devices").with_initrd(&initrd);
+    boot.words.extend(["--rng", "--seed", "7"].map(str::to_owned));
+    let read_only = PathBuf::from(format!("{},ro", disks[1].display()));
+    boot.cpus = 4;
+    let shares = Shares::new(&busybox)?;
+    boot.words.extend(shares.words());
+    let list = [disks[0].as_path(), &read_only, &disks[2]];
+    words(&mut boot, &list.map(|path| ("--disk", path)));
+    // No file that the tool writes may be longer than a mebibyte.
+    let limits = "trap '' XFSZ; ulimit -f 2048; exec \"$@\"";
+    words(&mut boot, &[("--virtio-console", &hvc)]);
+    boot.wrapper = ["sh", "-c", limits, "sh"].map(str::to_owned).to_vec();
+    let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
+    outcome.expect_status(0)?;
+    outcome.expect_line("vambrace-batch: devices: status 0")?;
+    let bytes = outcome.line_from("devices: rng bytes ").unwrap_or_default().to_owned();
+    let lines = format!(
+        "devices: rng virtio_rng.0
+{bytes}
+devices: rng bytes differ: ok
+devices: vda 8192 0 vambrace-disk0
+devices: vdb 8192 1 vambrace-disk1
+devices: vdc 8192 0 vambrace-disk2
+devices: vda write: ok
+devices: vda discard: ok
+devices: vdb write: failed
+devices: vdc write within: ok
+devices: vdc write beyond: failed
+devices: vda zeroes: ok
+{}
+{}",
+        Shares::lines(&outcome)?,
+        HOTPLUG.join("\n")
+    );
+    expect(&outcome, &lines)?;
+    shares.expect(&busybox[..500_000])?;
+    let spoken = [b"the guest speaks\n".as_slice(), &busybox[..500_000]].concat();
+    ensure!(fs::read(&hvc)? == spoken, "the virtio console's file has something else");
+    let written = fs::read(&disks[0])?;
+    ensure!(written[..128 * 4096] == busybox[..128 * 4096], "what the guest wrote is not in the disk's file");
+    ensure!(written[1 << 20..2 << 20].iter().all(|byte| *byte == 0), "what the guest discarded is still there");
+    ensure!(fs::read(&disks[1])?.starts_with(b"read only\0"), "a read-only disk has changed");
+    Ok(())
+}
+
+/// What hotplug.sh says.
+const HOTPLUG: [&str; 15] = [
+    "devices: online 0-3",
+    "devices: cpu3 off: ok",
+    "devices: cpu1 off: ok",
+    "devices: online 0,2 2",
+    "devices: cpu1 on: ok",
+    "devices: cpu3 on: ok",
+    "devices: cpu3 off: ok",
+    "devices: cpu1 off: ok",
+    "devices: online 0,2 2",
+    "devices: cpu1 on: ok",
+    "devices: cpu3 on: ok",
+    "devices: work on cpu0: ok",
+    "devices: work on cpu1: ok",
+    "devices: work on cpu2: ok",
+    "devices: work on cpu3: ok",
+];
+
+/// Directories that the guest is given, as share.sh expects them.
+struct Shares {
+    dir: PathBuf,
+}
+
+impl Shares {
+    fn new(busybox: &[u8]) -> Result<Self> {
+        let dir = boot::scratch("shares")?;
+        if dir.exists() {
+            fs::remove_dir_all(&dir)?;
+        }
+        for name in ["work/sub", "work/gone", "given"] {
+            fs::create_dir_all(dir.join(name))?;
+        }
+        fs::write(dir.join("work/sub/file"), "contents\n")?;
+        fs::write(dir.join("work/empty"), "not yet")?;
+        fs::write(dir.join("work/gone/one"), "")?;
+        // Made in an order that is not theirs.
+        for name in ["z", "a", "m"] {
+            fs::write(dir.join("given").join(name), "")?;
+        }
+        fs::write(dir.join("given/busybox"), busybox)?;
+        Ok(Self { dir })
+    }
+
+    fn words(&self) -> [String; 4] {
+        let share = |name: &str, more: &str| format!("{},tag={name}{more}", self.dir.join(name).display());
+        ["--share".to_owned(), share("work", ""), "--share".to_owned(), share("given", ",ro")]
+    }
+
+    /// What share.sh says.
+    fn lines(outcome: &Outcome) -> Result<String> {
+        let sum = outcome.line_from("devices: read contents ").context("no checksum")?.to_owned();
+        let stat = outcome.line_from("devices: stat ").context("no attributes")?.to_owned();
+        let numbers: Vec<&str> = stat.split_whitespace().skip(2).collect();
+        let [mode, owner, size, at, _, _, length, then] = numbers[..] else { bail!("attributes {stat}") };
+        ensure!((mode, owner, length) == ("700", "0", "0"), "attributes {stat}");
+        ensure!(size == "500000", "a size of {size}");
+        for time in [at, then] {
+            // The guest's time, not the host's: within a minute of power-on, which is 2020.
+            let seconds: u64 = time.parse().with_context(|| format!("attributes {stat}"))?;
+            ensure!((1_577_836_800..1_577_836_860).contains(&seconds), "a time of {seconds}");
+        }
+        Ok(format!(
+            "devices: mount: ok
+devices: mount read-only: ok
+devices: list . ./empty ./gone ./gone/one ./sub ./sub/file
+devices: order ./a ./busybox ./m ./z
+{sum}
+devices: write: ok
+devices: append: ok
+devices: read back: ok
+devices: mkdir: ok
+devices: rename: ok
+devices: symlink: ok
+devices: hard link: ok
+devices: chmod: ok
+devices: truncate: ok
+devices: remove: ok
+devices: keep open: ok
+devices: chown: failed
+devices: device: failed
+devices: write read-only: failed
+{stat}
+devices: unmount: ok"
+        ))
+    }
+
+    /// What is there afterwards.
+    fn expect(&self, copied: &[u8]) -> Result<()> {
+        let work = self.dir.join("work");
+        ensure!(fs::read(work.join("new/copy"))? == copied, "new/copy is not what the guest wrote");
+        ensure!(fs::read(work.join("new/hard"))? == copied, "new/hard is not what the guest wrote");
+        ensure!(fs::read(work.join("sub/file"))? == b"contents\nmore\n", "the guest did not append to sub/file");
+        ensure!(fs::read_link(work.join("new/up"))? == Path::new("../../../etc/passwd"), "new/up leads elsewhere");
+        ensure!(fs::read(work.join("empty"))?.is_empty(), "the guest did not empty a file");
+        let mut left: Vec<_> = fs::read_dir(&work)?.map(|entry| Ok(entry?.file_name())).collect::<Result<_>>()?;
+        left.sort();
+        ensure!(left == ["empty", "new", "sub"], "there are {left:?}");
+        ensure!(fs::read_dir(self.dir.join("given"))?.count() == 4, "the guest made something in a read-only share");
+        Ok(())
+    }
+}
+
+/// These lines, in this order, and no other ones of theirs.
+fn expect(outcome: &Outcome, lines: &str) -> Result<()> {
+    let found = outcome.lines_from("devices: ").collect::<Vec<_>>().join("\n");
+    if found != lines {
+        bail!("expected\n{lines}\nfound\n{found}\n{}", outcome.report());
+    }
+    Ok(())
+}
+
+fn survives_a_kill(guests: &Guests, kernel: Kernel) -> Result<()> {
+    let scripts = [("killed", include_str!("../initramfs/devices/killed.sh"))];
+    let initrd = initrd(guests, kernel, "killed", &scripts)?;
+    let disk = disk("killed", &[])?;
+    let mut boot = Boot::new(guests, kernel, "vambrace.batch=killed").with_initrd(&initrd);
+    let (uart, typed) = (boot::scratch("uart")?, boot::scratch("typed")?);
+    fs::write(&typed, "the host\n")?;
+    words(&mut boot, &[("--disk", &disk), ("--console", &uart), ("--virtio-console", Path::new("stdio"))]);
+    boot.input = Some(typed);
+    let line = "devices: flushed for the host";
+    boot.until = Some(line.to_owned());
+    let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
+    outcome.expect_line(line)?;
+    let wanted = guests.busybox()?[..200 * 4096].to_vec();
+    ensure!(fs::read(&disk)?[..200 * 4096] == wanted, "what was flushed is not in the file\n{}", outcome.report());
+    Ok(())
+}
