@@ -166,7 +166,7 @@ pub struct RunArgs {
     /// A virtio console (hvc0) beside it: FILE for its output, or stdio, if --console names a file.
     #[arg(long, value_name = "stdio|FILE")]
     pub virtio_console: Option<PathBuf>,
-    /// Does HLT #0xf000 call the tool? With auto, where the kernel is an ELF. On, any program of the guest can end the
+    /// Does HLT #0xf000 call the tool? With auto, where the kernel is an ELF or built in. On, any program of the guest can end the
     /// run.
     #[arg(long, value_enum, default_value_t = SemihostingChoice::Auto)]
     pub semihosting: SemihostingChoice,
@@ -208,7 +208,7 @@ pub enum TraceEvents {
 /// `--semihosting`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SemihostingChoice {
-    /// Where the kernel is an ELF.
+    /// Where the kernel is an ELF or built in.
     Auto,
     /// Yes.
     On,

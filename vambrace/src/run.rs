@@ -225,7 +225,7 @@ fn semihosting(choice: SemihostingChoice, config: &MachineConfig) -> Semihosting
     let is_on = match choice {
         SemihostingChoice::On => true,
         SemihostingChoice::Off => false,
-        SemihostingChoice::Auto => config.kernel.as_deref().is_some_and(is_elf),
+        SemihostingChoice::Auto => config.kernel.as_deref().map_or(config.demo.is_some(), is_elf),
     };
     if is_on { Semihosting::On } else { Semihosting::Off }
 }

@@ -183,6 +183,22 @@ fn whereabouts() {
     assert!(errors(&output).ends_with("\nCPU 0 in EL2: 0x0000000040000000\n"), "{output:?}");
 }
 
+/// Without a kernel the one that is built in is booted; a build without one says how to come by it.
+#[test]
+fn without_a_kernel() {
+    let output = tool().args(["run", "--memory", "64M", "--max-insns", "200000000"]).output().unwrap();
+    match status(&output) {
+        0 => assert!(String::from_utf8_lossy(&output.stdout).contains("demo: end"), "{output:?}"),
+        other => {
+            assert_eq!(other, 2, "{output:?}");
+            assert!(errors(&output).contains("--kernel FILE"), "{output:?}");
+            assert!(errors(&output).contains("cargo xtask release"), "{output:?}");
+        }
+    }
+    let output = tool().args(["run", "--initrd", "x"]).output().unwrap();
+    assert_eq!((status(&output), output.stdout.len()), (2, 0), "{output:?}");
+}
+
 /// Bad input: status 2, one line that names the flag, nothing on the console.
 #[test]
 fn usage() {

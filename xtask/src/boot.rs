@@ -457,6 +457,11 @@ fn vambrace_binary() -> PathBuf {
     if let Some(given) = std::env::var_os(BINARY_VARIABLE) {
         return given.into();
     }
+    built_vambrace()
+}
+
+/// Where a build leaves the release binary.
+pub fn built_vambrace() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| shell::workspace_root().join("target"), PathBuf::from)
         .join("release/vambrace")

@@ -58,6 +58,8 @@ enum Task {
     Bench(bench::Args),
     /// Build our kernel, and run programs on it.
     Kernel(kernel::Args),
+    /// Build `vambrace` with our kernel and its demonstration inside.
+    Release,
     /// Compare the PE with independent implementations.
     Oracle(oracle::Args),
     /// Check that dependencies between our crates point down.
@@ -90,6 +92,7 @@ fn run(task: Task) -> Result<()> {
         Task::Seed002(args) => nested::seed002(&args),
         Task::Bench(args) => bench::run(&args),
         Task::Kernel(args) => kernel::run(&args),
+        Task::Release => kernel::release(),
         Task::Oracle(args) => oracle::run(&args),
         Task::Layers => layers::run(),
         Task::Licences => licences::run(),

@@ -1,6 +1,7 @@
 //! `cargo xtask kernel`: our own kernel (`kernel/*`), built for the bare machine, and programs run on it.
 
 mod build;
+mod built_in;
 mod contpte;
 mod mrs_trace;
 mod mte;
@@ -18,6 +19,7 @@ use anyhow::{Context, Result};
 use crate::guests::{Guests, Kernel};
 use crate::{boot, setup, shell};
 
+pub use built_in::release;
 pub use runs::ALL as RUNS;
 pub use runs::Run;
 
@@ -31,6 +33,7 @@ const CPU_JUDGE: Kernel = Kernel::V6_12;
 pub type Own = fn(&Path, boot::Echo) -> Result<String>;
 /// All of these. One to a line, so that more can be added side by side.
 pub const OWN: &[(&str, Own)] = &[
+    (built_in::NAME, built_in::check),
     (contpte::NAME, contpte::check),
     (mrs_trace::NAME, mrs_trace::check),
     (mte::NAME, mte::check),
