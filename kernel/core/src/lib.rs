@@ -15,6 +15,7 @@
 //! | `feature` | what the CPUs can do: ID registers of all, capabilities, errata, boot options, AT_HWCAP |
 //! | `patch`, `cross` | static keys: code patched on all CPUs; orders to all CPUs |
 //! | `contextidr`, `sampler`, `spe` | PIDs for profilers; samples by the PMU; the decoder of SPE's records |
+//! | `memory` | what programs make the kernel need, refused when there is too little |
 //! | `emulate` | MRS of the ID space at EL0 |
 //!
 //! Locks, from outer to inner: sleeping mutexes (file offset, pipe) · tables of threads and processes · a process's
@@ -33,6 +34,7 @@ pub mod emulate;
 pub mod errno;
 pub mod feature;
 pub mod futex;
+pub mod memory;
 pub mod mm;
 pub mod mte;
 pub mod panic;

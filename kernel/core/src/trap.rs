@@ -8,7 +8,7 @@ use arch::esr::Ec;
 
 use crate::errno::Errno;
 use crate::mm::contpte::conflict;
-use crate::mm::{Access, FaultError};
+use crate::mm::{Access, FaultError, oom};
 use crate::mte;
 use crate::sched::{self, CURRENT};
 use crate::signal::{self, Info, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
@@ -156,11 +156,8 @@ fn user_abort(esr: u64, far: u64) {
         Err(FaultError::NotMapped) => signal::force(SIGSEGV, Info::of_fault(1, far).with_esr(esr)),
         Err(FaultError::NoAccess) => signal::force(SIGSEGV, Info::of_fault(2, far).with_esr(esr)),
         Err(FaultError::BehindEnd) => signal::force(SIGBUS, Info::of_fault(2, far).with_esr(esr)),
-        Err(FaultError::OutOfMemory) => {
-            let (name, tid) = (CURRENT.get().name_text(), CURRENT.get().tid);
-            hal::log!("out of memory: killing {name}[{tid}]");
-            signal::force(signal::SIGKILL, Info::of_kernel());
-        }
+        // The access is made again, if the thread is still there.
+        Err(FaultError::OutOfMemory) => oom::relieve(),
     }
 }
 
@@ -172,10 +169,20 @@ pub fn el1_sync(frame: &UserFrame, esr: u64, far: u64) {
     let is_data_abort = matches!(Ec::from_bits(esr >> 26), Some(Ec::DataAbort)) || esr >> 26 == 0x25;
     if is_data_abort && is_page_fault(esr) && !is_kernel(far) {
         let mm = CURRENT.try_get().and_then(|current| current.mm().ok());
-        let served = mm.is_some_and(|mm| mm.fault(far & !(0xff << 56), access_of(esr)).is_ok());
+        let fault = mm.map(|mm| mm.fault(far & !(0xff << 56), access_of(esr)));
         // Only accesses that may fault are served: any other is a bug, even where there is a page.
-        if served && fix_is_known(frame) {
-            return;
+        if fix_is_known(frame) {
+            match fault {
+                Some(Ok(())) => return,
+                // Where such accesses are, a thread may sleep.
+                Some(Err(FaultError::OutOfMemory)) => {
+                    oom::relieve();
+                    if !signal::is_told_to_end(&CURRENT.get()) {
+                        return;
+                    }
+                }
+                _ => {}
+            }
         }
     }
     let is_fixed = fix_up(frame);

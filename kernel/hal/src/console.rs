@@ -112,6 +112,11 @@ pub fn print(message: fmt::Arguments<'_>) {
     let _ = Log { _private: () }.write_fmt(message);
 }
 
+/// Writes bytes although the lock may be held by the very code that fails.
+pub fn output_emergency(bytes: &[u8]) {
+    raw_output(bytes);
+}
+
 /// Prints although the lock may be held by the very code that fails.
 pub fn print_emergency(message: fmt::Arguments<'_>) {
     let _guard = LOCK.try_lock();

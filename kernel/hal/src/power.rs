@@ -1,6 +1,40 @@
 //! The end: power-off, with a status for those who run the kernel as a program.
 
-use crate::{cpu, psci};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use crate::{console, cpu, percpu, psci};
+
+/// The CPU whose failure ends the run, plus one; 0: there is none.
+static ENDS_BY: AtomicU32 = AtomicU32::new(0);
+
+/// Who has the last word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LastWord {
+    /// The caller.
+    Mine,
+    /// The caller had it already: it failed again on the way.
+    MineAgain,
+    /// Another CPU.
+    Another,
+}
+
+/// This CPU cannot go on, and neither can the system.
+pub fn take_last_word() -> LastWord {
+    let me = percpu::id() as u32 + 1;
+    match ENDS_BY.compare_exchange(0, me, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => LastWord::Mine,
+        Err(other) if other == me => LastWord::MineAgain,
+        Err(_) => LastWord::Another,
+    }
+}
+
+/// Stops this CPU if another one is ending the run.
+pub(crate) fn stop_if_over() {
+    let by = ENDS_BY.load(Ordering::Relaxed);
+    if by != 0 && by != percpu::id() as u32 + 1 {
+        cpu::halt();
+    }
+}
 
 /// Ends the run. Where the machine serves semihosting (`--semihosting on` of Vambrace, `-semihosting` of QEMU), `status`
 /// becomes its exit status; elsewhere HLT is UNDEFINED, and the system is switched off by PSCI.
@@ -9,14 +43,14 @@ pub fn off(status: u8) -> ! {
         semihosting_exit(status);
     }
     psci::system_off();
-    crate::log!("power-off failed: no PSCI");
+    console::print_emergency(format_args!("power-off failed: no PSCI\n"));
     cpu::halt()
 }
 
 /// Resets the system.
 pub fn reset() -> ! {
     psci::system_reset();
-    crate::log!("reset failed: no PSCI");
+    console::print_emergency(format_args!("reset failed: no PSCI\n"));
     cpu::halt()
 }
 

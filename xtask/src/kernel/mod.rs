@@ -3,6 +3,7 @@
 mod build;
 mod built_in;
 mod contpte;
+mod fuzz;
 mod mrs_trace;
 mod mte;
 mod paths;
@@ -35,6 +36,7 @@ pub type Own = fn(&Path, boot::Echo) -> Result<String>;
 pub const OWN: &[(&str, Own)] = &[
     (built_in::NAME, built_in::check),
     (contpte::NAME, contpte::check),
+    (fuzz::NAME, fuzz::check),
     (mrs_trace::NAME, mrs_trace::check),
     (mte::NAME, mte::check),
     (sampler::NAME, sampler::check),
@@ -49,6 +51,8 @@ pub struct Args {
     /// Number of CPUs, instead of each run's own.
     #[arg(long)]
     cpus: Option<u32>,
+    #[command(flatten)]
+    fuzz: fuzz::Options,
     /// Show the consoles.
     #[arg(long)]
     show: bool,
@@ -62,6 +66,7 @@ pub struct Args {
 
 /// Runs the task.
 pub fn run(args: &Args) -> Result<()> {
+    fuzz::choose(&args.fuzz);
     if args.check {
         return check();
     }

@@ -1,11 +1,13 @@
 //! Address spaces of programs.
 //!
 //! `pte`: descriptors · `table`: tables as trees · `asid`: identifiers with rollover · `vma`: what is where ·
+//! `oom`: who goes when there is no memory ·
 //! `contpte`: contiguous descriptors · `space`: the mmap family · `fault`: demand paging and copy-on-write · `Mm`: all of it, with its lock.
 
 pub mod asid;
 pub mod contpte;
 mod fault;
+pub mod oom;
 pub mod pte;
 mod space;
 pub mod table;

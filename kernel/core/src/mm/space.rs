@@ -90,6 +90,11 @@ impl Space {
         self.areas.values()
     }
 
+    /// Those that begin at or behind `start`.
+    pub fn areas_from(&self, start: u64) -> impl Iterator<Item = &Vma> {
+        self.areas.range(start..).map(|(_, vma)| vma)
+    }
+
     /// Pages of all areas, and pages that are there (for /proc).
     pub fn sizes(&self) -> (u64, u64) {
         let virtual_pages = self.areas.values().map(|vma| (vma.end - vma.start) / PAGE).sum();
@@ -104,9 +109,10 @@ impl Space {
         if len == 0 {
             return Err(Errno::EINVAL);
         }
-        if self.areas.len() >= MAX_AREAS || len > USER_END {
+        if len > USER_END {
             return Err(Errno::ENOMEM);
         }
+        self.check_growth()?;
         let start = match request.placement {
             Placement::Hint(hint) => self.place(hint, len)?,
             Placement::Fixed(at) | Placement::FixedFree(at) if at % PAGE != 0 => return Err(Errno::EINVAL),
@@ -212,9 +218,13 @@ impl Space {
     /// Drops the pages of `start..end`; the areas stay (MADV_DONTNEED).
     pub fn discard(&mut self, start: u64, end: u64, asid: u16) {
         self.unfold_edges(start, end, asid);
-        let frames = self.tables.take(start, end);
-        if !frames.is_empty() {
-            tlb::range(asid, start, ((end - start) / PAGE) as usize);
+        let mut at = start;
+        while at < end {
+            let (frames, stopped) = self.tables.take(at, end);
+            if !frames.is_empty() {
+                tlb::range(asid, at, ((stopped - at) / PAGE) as usize);
+            }
+            at = stopped;
         }
     }
 
@@ -229,6 +239,7 @@ impl Space {
         if !self.is_covered(start, end) {
             return Err(Errno::ENOMEM);
         }
+        self.check_growth()?;
         // A block that changes as a whole stays folded: only the rights change, so what the TLB has is one or the other.
         self.unfold_edges(start, end, asid);
         for mut vma in self.cut(start, end) {
@@ -292,7 +303,7 @@ impl Space {
     pub fn set_brk(&mut self, end: u64, asid: u16) -> u64 {
         let (start, old) = self.brk;
         let (old_page, new_page) = (old.next_multiple_of(PAGE), end.next_multiple_of(PAGE));
-        if end < start || end >= USER_END {
+        if end < start || end >= USER_END || self.check_growth().is_err() && end > old {
             return old;
         }
         if new_page > old_page {
@@ -322,6 +333,10 @@ impl Space {
         if old % PAGE != 0 || new_len == 0 || old_len == 0 {
             return Err(Errno::EINVAL);
         }
+        check_range(old, old_len).map_err(|_| Errno::EFAULT)?;
+        if new_len > USER_END {
+            return Err(Errno::ENOMEM);
+        }
         let vma = self.find(old).ok_or(Errno::EFAULT)?.clone();
         if old + old_len > vma.end {
             return Err(Errno::EFAULT);
@@ -341,28 +356,53 @@ impl Space {
         if !may_move {
             return Err(Errno::ENOMEM);
         }
+        self.check_growth()?;
         let new = self.place(0, new_len)?;
         let part = vma.part(old, old + old_len);
         self.cut(old, old + old_len);
         self.insert(Vma { start: new, end: new + new_len, ..part });
         self.unfold_edges(old, old + old_len, asid);
-        let mut moved = Vec::new();
-        self.tables.for_each(old, old + old_len, |va, entry| moved.push((va, entry.swap(0, Ordering::Relaxed))));
-        tlb::range(asid, old, (old_len / PAGE) as usize);
-        for (va, descriptor) in moved {
-            match self.tables.entry_or_new(va - old + new) {
-                Ok(place) => place.store(Pte(descriptor).single().0, Ordering::Relaxed),
-                // Its contents are lost with the memory that there was not; the program meets zeros.
-                Err(_) => drop(Frame::from_descriptor(Pte(descriptor).pa())),
-            }
-        }
-        hal::cpu::dsb_ishst();
+        self.move_pages(old, new, old_len, asid);
         self.fold_range(new, new + old_len, asid);
         Ok(new)
     }
 
+    /// The pages of `old..old + len` to `new..`.
+    fn move_pages(&mut self, old: u64, new: u64, len: u64, asid: u16) {
+        const AT_ONCE: u64 = 64;
+        /// Parts end where contiguous blocks do.
+        const ALIGN: u64 = AT_ONCE * PAGE;
+        let end = old + len;
+        let mut at = old;
+        while at < end {
+            // Behind what there are no tables for, where there is much of that.
+            let Some(first) = self.tables.first(at, end) else { break };
+            let part_end = end.min((first & !(ALIGN - 1)) + ALIGN);
+            let mut moved = [0; AT_ONCE as usize];
+            self.tables.for_each(first, part_end, |va, entry| {
+                moved[((va - first) / PAGE) as usize] = entry.swap(0, Ordering::Relaxed);
+            });
+            tlb::range(asid, first, ((part_end - first) / PAGE) as usize);
+            for (n, descriptor) in moved.into_iter().enumerate().filter(|(_, descriptor)| *descriptor != 0) {
+                match self.tables.entry_or_new(first - old + new + n as u64 * PAGE) {
+                    Ok(place) => place.store(Pte(descriptor).single().0, Ordering::Relaxed),
+                    // Its contents are lost with the memory that there was not; the program meets zeros.
+                    Err(_) => drop(Frame::from_descriptor(Pte(descriptor).pa())),
+                }
+            }
+            at = part_end;
+        }
+        hal::cpu::dsb_ishst();
+    }
+
+    /// May there be more areas?
+    fn check_growth(&self) -> Result<()> {
+        if self.areas.len() >= MAX_AREAS { Err(Errno::ENOMEM) } else { crate::memory::check() }
+    }
+
     /// Everything into an empty space, for fork.
     pub(super) fn copy_into(&mut self, new: &mut Self) -> Result<()> {
+        crate::memory::check_room(self.areas.len() * 2 * size_of::<Vma>())?;
         new.areas = self.areas.clone();
         new.mmap_top = self.mmap_top;
         new.brk = self.brk;

@@ -1,9 +1,9 @@
 //! The tree of tables of one address space. Whoever calls holds the address space's lock; walkers of the hardware do not,
 //! so each change is one store.
 
-use alloc::vec::Vec;
 use core::cell::Cell;
 use core::fmt;
+use core::ops::ControlFlow;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use arch::Pa;
@@ -37,6 +37,33 @@ pub(super) fn block(root: Pa, va: u64) -> Option<&'static [AtomicU64; BLOCK]> {
 fn block_in(table: &'static Table, va: u64) -> Option<&'static [AtomicU64; BLOCK]> {
     let first = index(va, 3) / BLOCK * BLOCK;
     table[first..].first_chunk()
+}
+
+/// Shares of pages that were taken out of tables, in a fixed place: memory is given back where there is none.
+#[derive(Debug)]
+pub struct Taken {
+    frames: [Option<Frame>; Self::MOST],
+    len: usize,
+}
+
+impl Taken {
+    /// As many as one call takes.
+    const MOST: usize = 128;
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+    /// None?
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl Default for Taken {
+    fn default() -> Self {
+        Self { frames: [const { None }; Self::MOST], len: 0 }
+    }
 }
 
 /// Tables, from level 0. Dropping it gives all pages and tables back; nothing may use them any more.
@@ -141,10 +168,20 @@ impl AddressTables {
 
     /// Calls `visit` with address and place of each valid page descriptor in `start..end`.
     pub fn for_each(&self, start: u64, end: u64, mut visit: impl FnMut(u64, &'static AtomicU64)) {
-        Self::walk(self.root, 0, start, end, &mut visit);
+        Self::walk(self.root, 0, start, end, &mut |va, entry| {
+            visit(va, entry);
+            ControlFlow::Continue(())
+        });
     }
 
-    fn walk(table: Pa, level: u32, start: u64, end: u64, visit: &mut impl FnMut(u64, &'static AtomicU64)) {
+    /// The address of the page at which `visit` stopped, if it did.
+    fn walk(
+        table: Pa,
+        level: u32,
+        start: u64,
+        end: u64,
+        visit: &mut impl FnMut(u64, &'static AtomicU64) -> ControlFlow<()>,
+    ) -> Option<u64> {
         let span = PAGE << (9 * (3 - level));
         let mut va = start;
         while va < end {
@@ -153,23 +190,41 @@ impl AddressTables {
             let pte = Pte(entry.load(Ordering::Relaxed));
             if pte.is_valid() {
                 if level == 3 {
-                    visit(va, entry);
-                } else {
-                    Self::walk(pte.pa(), level + 1, va, next.min(end), visit);
+                    if visit(va, entry).is_break() {
+                        return Some(va);
+                    }
+                } else if let Some(stopped) = Self::walk(pte.pa(), level + 1, va, next.min(end), visit) {
+                    return Some(stopped);
                 }
             }
             va = next;
         }
+        None
     }
 
-    /// Takes the pages of `start..end` out. Their shares are returned: they may be dropped after the TLB was invalidated.
-    pub fn take(&mut self, start: u64, end: u64) -> Vec<Frame> {
-        let mut frames = Vec::new();
-        self.for_each(start, end, |_, entry| {
+    /// The first page of `start..end` that is there.
+    pub fn first(&self, start: u64, end: u64) -> Option<u64> {
+        Self::walk(self.root, 0, start, end, &mut |_, _| ControlFlow::Break(()))
+    }
+
+    /// Takes pages of `start..end` out, from `start` on. Their shares are in what is returned: they may be dropped after
+    /// the TLB was invalidated, from `start` to the address beside them, where there may be more.
+    pub fn take(&mut self, start: u64, end: u64) -> (Taken, u64) {
+        let mut taken = Taken::default();
+        let mut last_block = None;
+        let stopped = Self::walk(self.root, 0, start, end, &mut |va, entry| {
+            // A contiguous block goes as a whole.
+            let block = Some(va / (BLOCK as u64 * PAGE));
+            if taken.len + BLOCK > Taken::MOST && block != last_block {
+                return ControlFlow::Break(());
+            }
+            last_block = block;
             let pte = Pte(entry.swap(0, Ordering::Relaxed));
-            frames.push(Frame::from_descriptor(pte.pa()));
+            taken.frames[taken.len] = Some(Frame::from_descriptor(pte.pa()));
+            taken.len += 1;
+            ControlFlow::Continue(())
         });
-        frames
+        (taken, stopped.unwrap_or(end))
     }
 
     fn free(table: Pa, level: u32) {
@@ -198,6 +253,7 @@ impl Drop for AddressTables {
 mod tests {
     use super::super::vma::Protection;
     use super::*;
+    use alloc::vec::Vec;
     use hal::mem::FrameKind;
 
     #[test]
@@ -214,7 +270,9 @@ mod tests {
         tables.for_each(0, 1 << 48, |va, _| seen.push(va));
         assert_eq!(seen, addresses);
         assert_eq!(watched.shares(), 5);
-        assert_eq!(tables.take(0x1001 & !0xfff, 0x7fff_ffff_0000).len(), 2);
+        let (taken, end) = tables.take(0x1001 & !0xfff, 0x7fff_ffff_0000);
+        assert_eq!((taken.len(), end), (2, 0x7fff_ffff_0000));
+        drop(taken);
         assert_eq!(watched.shares(), 3);
         drop(tables);
         assert_eq!(watched.shares(), 1);

@@ -55,10 +55,14 @@ pub fn clone(args: &CloneArgs) -> Result<i32> {
     if is_wrong || has(c::NAMESPACES | c::PIDFD) {
         return Err(Errno::EINVAL);
     }
+    if table::thread_count() >= table::most_threads() {
+        return Err(Errno::EAGAIN);
+    }
+    crate::memory::check()?;
     let current = CURRENT.share();
     let mm = if has(c::VM) { current.mm()? } else { current.mm()?.fork()? };
     let files = current.files()?;
-    let files = if has(c::FILES) { files } else { Arc::new(files.copy()) };
+    let files = if has(c::FILES) { files } else { Arc::new(files.copy()?) };
     let fs = if has(c::FS) { current.fs() } else { Arc::new(current.fs().copy()) };
     let tid = table::new_id();
     let process = if has(c::THREAD) { Arc::clone(&current.process) } else { new_process(&current, tid, args)? };
@@ -93,7 +97,7 @@ pub fn clone(args: &CloneArgs) -> Result<i32> {
     {
         // exit_group of another thread must not miss this one.
         let state = process.state.lock();
-        if *state != ProcessState::Alive {
+        if *state != ProcessState::Alive || process.is_in_exec() {
             return Err(Errno::EAGAIN);
         }
         process.threads.lock().push(Arc::clone(&new));
@@ -101,22 +105,34 @@ pub fn clone(args: &CloneArgs) -> Result<i32> {
             new.context.set_flags(thread::flags::SIGNAL);
         }
     }
-    table::insert(&new);
+    if !table::insert_unless(&new, || crate::signal::is_told_to_end(&current)) {
+        process.threads.lock().retain(|other| !Arc::ptr_eq(other, &new));
+        return Err(Errno::EAGAIN);
+    }
     if !has(c::THREAD) {
-        let parent = process.parent.lock().upgrade();
-        if let Some(parent) = parent {
-            parent.children.lock().push(Arc::clone(&process));
-        }
+        super::exit::give_to_parent(&process);
     }
     let released = current.vfork_released.load(Ordering::Acquire);
     sched::start(&new);
     drop(new);
     if has(c::VFORK) {
-        let _ = current.vfork_done.wait_until(Sleep::Uninterruptible, None, || {
-            (current.vfork_released.load(Ordering::Acquire) != released).then_some(())
-        });
+        wait_for_vfork(&current, released);
     }
     Ok(tid)
+}
+
+/// Until the child lets go of the memory. Only what ends this thread ends the wait too, and is looked for now and then.
+fn wait_for_vfork(current: &Thread, released: u64) {
+    const LOOK: u64 = 10_000_000;
+    while !crate::signal::is_told_to_end(current) {
+        let deadline = Some(sched::after_nanoseconds(LOOK));
+        let waited = current.vfork_done.wait_until(Sleep::Uninterruptible, deadline, || {
+            (current.vfork_released.load(Ordering::Acquire) != released).then_some(())
+        });
+        if waited.is_ok() {
+            return;
+        }
+    }
 }
 
 fn new_process(current: &Arc<Thread>, pid: i32, args: &CloneArgs) -> Result<Arc<Process>> {

@@ -105,8 +105,14 @@ pub fn exec(mut request: Request) -> Result<()> {
     crate::signal::map_trampoline(&mm)?;
     let sp = write_stack(&mm, &request, &program, &loaded, linker.as_ref())?;
 
+    if !current.process.begin_exec(current.tid) {
+        // Another thread's exec, or the process's end, was first: this thread ends on its way back.
+        current.context.set_flags(flags::RESCHEDULE);
+        return Err(Errno::ERESTARTNOINTR);
+    }
     // From here on there is no way back.
     end_other_threads(&current);
+    current.process.end_exec();
     crate::futex::leave(&current);
     let old = current.replace_mm(Some(mm));
     exit::release_vfork(&current);
@@ -114,7 +120,7 @@ pub fn exec(mut request: Request) -> Result<()> {
     let files = current.files()?;
     // Threads that shared the table keep theirs.
     let files = if Arc::strong_count(&files) > 2 {
-        let own = Arc::new(files.copy());
+        let own = Arc::new(files.copy()?);
         drop(current.replace_files(Some(Arc::clone(&own))));
         own
     } else {
@@ -323,7 +329,7 @@ fn write_stack(
         random,
         auxiliary: &auxiliary,
     };
-    let image = stack::build(STACK_TOP, &contents);
+    let image = stack::build(STACK_TOP, &contents)?;
     mm.write_foreign(image.sp, &image.bytes)?;
     let mut space = mm.lock();
     space.arguments = image.arguments;

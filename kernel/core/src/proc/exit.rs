@@ -42,13 +42,6 @@ pub fn exit_thread(status: ExitStatus) -> ! {
 fn end_current(status: ExitStatus) {
     let current = CURRENT.share();
     let process = &current.process;
-    if process.pid == 1 && process.threads.lock().len() == 1 {
-        let status = match *process.state.lock() {
-            ProcessState::Ending(first) => first,
-            _ => status,
-        };
-        crate::boot::power_off(status);
-    }
     crate::futex::leave(&current);
     let tid_address = current.clear_child_tid.load(Ordering::Relaxed);
     if tid_address != 0 && hal::uaccess::write(tid_address, &0u32.to_ne_bytes()).is_ok() {
@@ -67,10 +60,33 @@ fn end_current(status: ExitStatus) {
         threads.is_empty()
     };
     if is_last {
+        if process.pid == 1 {
+            let status = match *process.state.lock() {
+                ProcessState::Ending(first) => first,
+                _ => status,
+            };
+            crate::boot::power_off(status);
+        }
         end_of_process(process, status);
     } else {
         job::thread_ended(process);
     }
+}
+
+/// Makes a new process one of its parent's children; of the first process's, if the parent has ended meanwhile.
+pub fn give_to_parent(process: &Arc<Process>) {
+    let parent = process.parent.lock().upgrade();
+    if let Some(parent) = parent {
+        // Under this lock: a parent that has not ended yet takes its children along when it does.
+        let state = parent.state.lock();
+        if !matches!(*state, ProcessState::Zombie(_)) {
+            parent.children.lock().push(Arc::clone(process));
+            return;
+        }
+    }
+    let Some(init) = table::process(1) else { return };
+    *process.parent.lock() = Arc::downgrade(&init);
+    init.children.lock().push(Arc::clone(process));
 }
 
 /// The parent of a vfork goes on: the child uses its memory no more.

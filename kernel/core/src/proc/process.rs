@@ -84,6 +84,8 @@ pub struct Process {
     pub children: SpinLock<Vec<Arc<Self>>>,
     /// Threads that have not ended.
     pub threads: SpinLock<Vec<Arc<Thread>>>,
+    /// The thread whose exec ends the others; 0: none.
+    exec_by: AtomicI32,
     /// Where it is in its life.
     pub state: SpinLock<ProcessState>,
     /// Woken when a child changes.
@@ -135,6 +137,7 @@ impl Process {
             parent: SpinLock::new(parent.map_or_else(Weak::new, Arc::downgrade)),
             children: SpinLock::new(Vec::new()),
             threads: SpinLock::new(Vec::new()),
+            exec_by: AtomicI32::new(0),
             state: SpinLock::new(ProcessState::Alive),
             child_changed: WaitQueue::new(),
             group: AtomicI32::new(group),
@@ -180,6 +183,23 @@ impl Process {
     /// A soft limit by prlimit64's number.
     pub fn limit(&self, resource: usize) -> u64 {
         self.limits.lock().get(resource).map_or(INFINITY, |limit| limit.0)
+    }
+
+    /// Thread `tid` is about to end all others. False: the process ends, or another thread is about to.
+    pub fn begin_exec(&self, tid: i32) -> bool {
+        let state = self.state.lock();
+        *state == ProcessState::Alive
+            && self.exec_by.compare_exchange(0, tid, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// The others have ended.
+    pub fn end_exec(&self) {
+        self.exec_by.store(0, Ordering::Relaxed);
+    }
+
+    /// Is there an exec under way, with which no thread may begin?
+    pub fn is_in_exec(&self) -> bool {
+        self.exec_by.load(Ordering::Relaxed) != 0
     }
 
     /// Is it told to end?

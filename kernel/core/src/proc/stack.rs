@@ -2,6 +2,9 @@
 
 use alloc::vec::Vec;
 
+use crate::errno::Result;
+use crate::memory;
+
 /// AT_* of the auxiliary vector.
 #[allow(missing_docs)]
 pub mod aux {
@@ -55,10 +58,13 @@ pub struct Image {
     pub environment: (u64, u64),
 }
 
-/// Lays it out below `top`.
-pub fn build(top: u64, contents: &Contents) -> Image {
+/// Lays it out below `top`. ENOMEM if the kernel has no room for it.
+pub fn build(top: u64, contents: &Contents) -> Result<Image> {
+    let texts = || contents.arguments.iter().chain(contents.environment);
+    let fixed = contents.path.len() + contents.auxiliary.len() * 16 + 512;
     // From the top down: path, platform, random bytes, environment, arguments.
-    let mut strings: Vec<u8> = Vec::new();
+    let mut strings: Vec<u8> =
+        memory::with_capacity(texts().map(|text| text.len() + 1).sum::<usize>() + contents.path.len() + 64)?;
     let mut put = |bytes: &[u8]| {
         let at = strings.len() as u64;
         strings.extend_from_slice(bytes);
@@ -69,9 +75,11 @@ pub fn build(top: u64, contents: &Contents) -> Image {
         put(&[0]);
         at
     };
-    let arguments: Vec<u64> = contents.arguments.iter().map(|argument| with_nul(argument)).collect();
+    let mut arguments: Vec<u64> = memory::with_capacity(contents.arguments.len())?;
+    arguments.extend(contents.arguments.iter().map(|argument| with_nul(argument)));
     let arguments_end = with_nul(b"") as usize;
-    let environment: Vec<u64> = contents.environment.iter().map(|variable| with_nul(variable)).collect();
+    let mut environment: Vec<u64> = memory::with_capacity(contents.environment.len())?;
+    environment.extend(contents.environment.iter().map(|variable| with_nul(variable)));
     let environment_end = with_nul(b"") as usize;
     let platform = with_nul(b"aarch64");
     let path = with_nul(contents.path);
@@ -79,7 +87,8 @@ pub fn build(top: u64, contents: &Contents) -> Image {
     let strings_at = (top - strings.len() as u64) & !15;
     let at = |offset: u64| strings_at + offset;
 
-    let mut words: Vec<u64> = Vec::new();
+    let count = arguments.len() + environment.len();
+    let mut words: Vec<u64> = memory::with_capacity(count + fixed / 8)?;
     words.push(contents.arguments.len() as u64);
     words.extend(arguments.iter().map(|offset| at(*offset)));
     words.push(0);
@@ -90,16 +99,17 @@ pub fn build(top: u64, contents: &Contents) -> Image {
     }
     words.extend([aux::PLATFORM, at(platform), aux::EXECFN, at(path), aux::RANDOM, at(random), aux::NULL, 0]);
     let sp = (strings_at - 8 * words.len() as u64) & !15;
-    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut bytes: Vec<u8> = memory::with_capacity(8 * words.len() + strings.len() + 32)?;
+    bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
     bytes.resize((strings_at - sp) as usize, 0);
     bytes.extend_from_slice(&strings);
     let first_variable = environment.first().copied().unwrap_or(environment_end as u64);
-    Image {
+    Ok(Image {
         sp,
         bytes,
         arguments: (at(0), at(arguments_end as u64)),
         environment: (at(first_variable), at(environment_end as u64)),
-    }
+    })
 }
 
 #[cfg(test)]
@@ -117,7 +127,8 @@ mod tests {
             random: [7; 16],
             auxiliary: &[(aux::PAGESZ, 4096)],
         };
-        let image = build(0x1_0000, &contents);
+        hal::fakes_init();
+        let image = build(0x1_0000, &contents).unwrap();
         assert_eq!(image.sp % 16, 0);
         assert!(image.sp + image.bytes.len() as u64 <= 0x1_0000);
         let word = |n: usize| u64::from_le_bytes(image.bytes[8 * n..8 * n + 8].try_into().unwrap());

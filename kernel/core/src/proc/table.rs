@@ -33,11 +33,27 @@ pub fn new_id() -> i32 {
     }
 }
 
+/// Enters a thread, and its process if it is the first. False, and nothing happens, if `is_too_late` says so: it is asked when
+/// no signal to all or to a group is under way.
+pub fn insert_unless(thread: &Arc<Thread>, is_too_late: impl FnOnce() -> bool) -> bool {
+    let mut table = TABLE.lock();
+    if is_too_late() {
+        return false;
+    }
+    table.insert(thread);
+    true
+}
+
 /// Enters a thread, and its process if it is the first.
 pub fn insert(thread: &Arc<Thread>) {
-    let mut table = TABLE.lock();
-    table.threads.insert(thread.tid, Arc::clone(thread));
-    table.processes.entry(thread.process.pid).or_insert_with(|| Arc::clone(&thread.process));
+    TABLE.lock().insert(thread);
+}
+
+impl Table {
+    fn insert(&mut self, thread: &Arc<Thread>) {
+        self.threads.insert(thread.tid, Arc::clone(thread));
+        self.processes.entry(thread.process.pid).or_insert_with(|| Arc::clone(&thread.process));
+    }
 }
 
 /// A thread has ended.
@@ -62,9 +78,19 @@ pub fn process(pid: i32) -> Option<Arc<Process>> {
     TABLE.lock().processes.get(&pid).cloned()
 }
 
+/// Calls `each` with all processes; none is made meanwhile.
+pub fn for_each_process(mut each: impl FnMut(&Arc<Process>)) {
+    TABLE.lock().processes.values().for_each(&mut each);
+}
+
 /// All processes, by number.
 pub fn processes() -> Vec<Arc<Process>> {
     TABLE.lock().processes.values().cloned().collect()
+}
+
+/// How many there may be: their stacks take at most an eighth of memory, as under Linux.
+pub fn most_threads() -> usize {
+    hal::mem::total_count() / (8 * hal::thread::STACK_SIZE / hal::mem::PAGE_SIZE)
 }
 
 /// How many threads there are.

@@ -4,8 +4,6 @@
 //! of a fault, the end), and above all of it a frame record for debuggers.
 
 use alloc::sync::Arc;
-use alloc::vec;
-use alloc::vec::Vec;
 
 use hal::mem::{Frame, FrameKind};
 use hal::sync::Once;
@@ -58,7 +56,7 @@ pub fn push(frame: &UserFrame, signal: u8, info: &Info, action: &Action, mask: S
     let top = if uses_stack { stack.start.wrapping_add(stack.size) } else { sp };
     let record = top.checked_sub(16).ok_or(Errno::EFAULT)? & !15;
     let at = record.checked_sub(offset::END as u64).ok_or(Errno::EFAULT)? & !15;
-    let mut bytes = vec![0u8; offset::END];
+    let mut bytes = crate::memory::zeroed(offset::END)?;
     bytes[..offset::CONTEXT].copy_from_slice(&info.to_bytes(signal));
     put(&mut bytes, offset::STACK, stack.start);
     put(&mut bytes, offset::STACK + 8, u64::from(stack.flags));
@@ -117,7 +115,7 @@ pub fn pop(frame: &UserFrame) -> Result<()> {
     if at % 16 != 0 || at > crate::mm::USER_END - offset::END as u64 {
         return Err(Errno::EFAULT);
     }
-    let mut bytes: Vec<u8> = vec![0; offset::END];
+    let mut bytes = crate::memory::zeroed(offset::END)?;
     let got = uaccess::read_some(&mut bytes, at);
     let get = |at: usize| -> u64 { (0..8).rev().fold(0, |value, n| value << 8 | u64::from(bytes[at + n])) };
     if got >= offset::MASK + 8 {
@@ -223,6 +221,8 @@ pub fn map_trampoline(mm: &Arc<Mm>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
+    use alloc::vec::Vec;
 
     #[test]
     fn offsets_are_linux_own() {

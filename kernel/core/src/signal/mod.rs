@@ -232,6 +232,20 @@ pub fn can_be_taken() -> bool {
     (1..=LAST).any(|signal| open.has(signal) && !send::is_ignored(&current.process, SigSet(0), signal))
 }
 
+/// Is that thread to end whatever it does: by an exit of its process, another thread's exec, or SIGKILL?
+pub fn is_told_to_end(thread: &crate::proc::Thread) -> bool {
+    let is_killed =
+        || thread.signals.pending.lock().set().has(SIGKILL) || thread.process.pending.lock().set().has(SIGKILL);
+    thread.has_signal() && (thread.signals.ends.load(Ordering::Acquire) || thread.process.is_ending() || is_killed())
+}
+
+/// In the midst of work that a program can make as long as it likes, as [`sched::breathe`]. True: the current thread is to
+/// end, and so should the work.
+pub fn breathe_or_end() -> bool {
+    crate::sched::breathe();
+    is_told_to_end(&CURRENT.get())
+}
+
 /// Blocks `mask` until a handler was called, and gives EINTR then: rt_sigsuspend, and the masks of ppoll and its like.
 pub fn set_aside_and_block(mask: SigSet) {
     let before = CURRENT.get().signals.blocked();

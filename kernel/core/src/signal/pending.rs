@@ -21,6 +21,9 @@ const SYNCHRONOUS: SigSet = SigSet(
         | SigSet::of(SIGSYS).0,
 );
 
+/// Most entries of all queues, whatever the limits.
+const MOST: u64 = 16_384;
+
 /// Entries of all queues: RLIMIT_SIGPENDING counts a user's, and all are root's.
 static QUEUED: AtomicUsize = AtomicUsize::new(0);
 
@@ -49,7 +52,7 @@ impl Pending {
         }
         // The kernel's own, and kill(2)'s ordinary ones, are never lost.
         let is_exempt = matches!(info.cause, Cause::Timer(_)) || signal < REALTIME && info.code >= 0;
-        if is_exempt || (QUEUED.load(Ordering::Relaxed) as u64) < limit {
+        if is_exempt || (QUEUED.load(Ordering::Relaxed) as u64) < limit.min(MOST) {
             self.queue.push_back((signal, info));
             QUEUED.fetch_add(1, Ordering::Relaxed);
         } else if signal >= REALTIME && info.code != super::info::SI_USER {

@@ -66,7 +66,8 @@ pub fn ppoll(fds: u64, count: usize, timeout: u64, mask: u64, size: u64) -> Resu
         return Err(Errno::EINVAL);
     }
     let deadline = deadline(timeout)?;
-    let mut bytes = vec![0; 8 * count];
+    let mut bytes = crate::memory::zeroed(8 * count)?;
+    crate::memory::check_room(64 * count)?;
     uaccess::read(&mut bytes, fds)?;
     let entries: Vec<PollEntry> = bytes
         .chunks_exact(8)
@@ -147,7 +148,8 @@ pub fn pselect6(count: i32, reads: u64, writes: u64, exceptions: u64, timeout: u
     };
     let places = [reads, writes, exceptions];
     let len = count.div_ceil(64) * 8;
-    let mut sets = [vec![0; len], vec![0; len], vec![0; len]];
+    let zeros = || crate::memory::zeroed(len);
+    let mut sets = [zeros()?, zeros()?, zeros()?];
     for (set, at) in sets.iter_mut().zip(places).filter(|(_, at)| *at != 0) {
         uaccess::read(set, at)?;
     }

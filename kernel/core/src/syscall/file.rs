@@ -15,11 +15,13 @@ use crate::vfs::{self, Buffer, DirEntry, File, InodeKind, Sink, Source, open_fla
 pub(super) const MAX_COUNT: usize = 0x7fff_f000;
 /// Most buffers of one call (UIO_MAXIOV).
 const MAX_VECTOR: usize = 1024;
+/// Most numbers of files, whatever the limit (fs.nr_open).
+const MAX_FILES: u64 = 1 << 20;
 /// RLIMIT_NOFILE
 const NOFILE: usize = 7;
 
 pub(super) fn limit() -> u64 {
-    CURRENT.get().process.limit(NOFILE)
+    CURRENT.get().process.limit(NOFILE).min(MAX_FILES)
 }
 
 pub(super) fn add(file: Arc<File>, flags: u32, least: usize) -> Result<i32> {

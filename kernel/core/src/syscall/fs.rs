@@ -96,7 +96,11 @@ pub fn linkat(old_directory: i32, old: u64, new_directory: i32, new: u64, flags:
 pub fn unlinkat(directory: i32, path: u64, flags: u32) -> Result<()> {
     const AT_REMOVEDIR: u32 = 0x200;
     let (parent, name) = parent(directory, path)?;
-    if flags & AT_REMOVEDIR == 0 { parent.inode.unlink(&name) } else { parent.inode.remove_directory(&name) }
+    if flags & AT_REMOVEDIR == 0 {
+        return parent.inode.unlink(&name);
+    }
+    mounts::check_uncovered(&*parent.inode.lookup(&name)?)?;
+    parent.inode.remove_directory(&name)
 }
 
 pub fn renameat(old_directory: i32, old: u64, new_directory: i32, new: u64) -> Result<()> {
@@ -114,7 +118,12 @@ pub fn renameat2(old_directory: i32, old: u64, new_directory: i32, new: u64, fla
         return Err(Errno::EEXIST);
     }
     // A directory must not go into itself.
-    let moved = from.inode.lookup(&old_name)?.metadata();
+    let moved = from.inode.lookup(&old_name)?;
+    mounts::check_uncovered(&*moved)?;
+    if let Ok(replaced) = to.inode.lookup(&new_name) {
+        mounts::check_uncovered(&*replaced)?;
+    }
+    let moved = moved.metadata();
     let mut above = Some(&to);
     while let Some(location) = above {
         let there = location.inode.metadata();
@@ -190,7 +199,7 @@ pub fn utimensat(directory: i32, path: u64, times: u64, flags: u32) -> Result<()
         if times == 0 {
             return Ok(Some(time::realtime()));
         }
-        match user::number(at + 8)? {
+        match user::number(at.wrapping_add(8))? {
             NOW => Ok(Some(time::realtime())),
             OMIT => Ok(None),
             _ => user::timespec(at).map(Some),

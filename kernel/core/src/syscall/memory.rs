@@ -80,8 +80,8 @@ fn populate(start: u64, length: u64, protection: Protection) {
         if mm.fault(start + page * PAGE, access).is_err() {
             return;
         }
-        if page % 64 == 63 {
-            crate::sched::breathe();
+        if page % 64 == 63 && crate::signal::breathe_or_end() {
+            return;
         }
     }
 }

@@ -38,9 +38,9 @@ pub fn getrandom(buffer: u64, count: usize, _flags: u32) -> Result<usize> {
         let mut bytes = [0; 64];
         random::fill(&mut bytes);
         let len = bytes.len().min(count - done);
-        let put = uaccess::write_some(buffer + done as u64, &bytes[..len]);
+        let put = uaccess::write_some(buffer.wrapping_add(done as u64), &bytes[..len]);
         done += put;
-        if put < len {
+        if put < len || done % 4096 == 0 && crate::signal::breathe_or_end() {
             break;
         }
     }

@@ -282,7 +282,7 @@ pub fn sched_getaffinity(_pid: i32, size: usize, mask: u64) -> Result<usize> {
     for word in 0..len / 8 {
         let bits = (cpus - 64 * word).min(64);
         let value = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
-        uaccess::write(mask + 8 * word as u64, &value.to_le_bytes())?;
+        uaccess::write(mask.wrapping_add(8 * word as u64), &value.to_le_bytes())?;
     }
     Ok(len)
 }

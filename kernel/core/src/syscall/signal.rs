@@ -39,18 +39,19 @@ pub fn kill(pid: i32, signal: i32) -> Result<()> {
     };
     let own = CURRENT.get().process.pid;
     let mut result = Err(Errno::ESRCH);
-    for process in table::processes() {
+    // A process that is just being made by one of them gets it too, or is not made.
+    table::for_each_process(|process| {
         let is_meant = match group {
             Some(group) => process.group.load(Ordering::Relaxed) == group,
             None => process.pid != 1 && process.pid != own,
         };
         if is_meant {
-            let sent = number.map_or(Ok(()), |number| signal::try_send_to_process(&process, number, info));
+            let sent = number.map_or(Ok(()), |number| signal::try_send_to_process(process, number, info));
             if result.is_err() {
                 result = sent;
             }
         }
-    }
+    });
     result
 }
 

@@ -32,7 +32,10 @@ pub fn text(address: u64, limit: usize, too_long: Errno) -> Result<Vec<u8>> {
                 return Ok(text);
             }
             None if got < len => return Err(Errno::EFAULT),
-            None => text.extend_from_slice(&chunk[..len]),
+            None => {
+                crate::memory::reserve(&mut text, len)?;
+                text.extend_from_slice(&chunk[..len]);
+            }
         }
     }
     Err(too_long)
@@ -45,6 +48,8 @@ pub fn path(address: u64) -> Result<Vec<u8>> {
 
 /// A list of texts that a null pointer ends, such as argv. A null pointer in place of the list is an empty one.
 pub fn texts(address: u64, limit: usize) -> Result<Vec<Vec<u8>>> {
+    /// Most bytes of one (Linux: MAX_ARG_STRLEN).
+    const LONGEST: usize = 128 << 10;
     let mut texts = Vec::new();
     let mut total = 0;
     if address == 0 {
@@ -55,11 +60,13 @@ pub fn texts(address: u64, limit: usize) -> Result<Vec<Vec<u8>>> {
         if pointer == 0 {
             return Ok(texts);
         }
-        let text = text(pointer, limit, Errno::E2BIG)?;
-        total += text.len() + 9;
+        let text = text(pointer, limit.min(LONGEST), Errno::E2BIG)?;
+        // Its bytes, and what the kernel has for it meanwhile.
+        total += text.len() + 48;
         if total > limit {
             return Err(Errno::E2BIG);
         }
+        crate::memory::reserve(&mut texts, 1)?;
         texts.push(text);
     }
 }

@@ -55,7 +55,7 @@ impl FileOps for Null {
 struct Zero;
 impl FileOps for Zero {
     fn read(&self, _file: &File, to: &mut Sink<'_>, _offset: u64) -> Result<usize> {
-        to.put_zeros(to.left())
+        read_zeros(to)
     }
     fn write(&self, _file: &File, from: &mut Source<'_>, _offset: u64) -> Result<usize> {
         Ok(from.skip())
@@ -65,11 +65,28 @@ impl FileOps for Zero {
     }
 }
 
+/// Fills the buffer with zeros, part by part.
+fn read_zeros(to: &mut Sink<'_>) -> Result<usize> {
+    const PART: usize = 1 << 16;
+    let mut total = 0;
+    while to.left() > 0 {
+        match to.put_zeros(PART) {
+            Ok(put) => total += put,
+            Err(_) if total > 0 => break,
+            Err(error) => return Err(error),
+        }
+        if crate::signal::breathe_or_end() {
+            break;
+        }
+    }
+    Ok(total)
+}
+
 #[derive(Debug)]
 struct Full;
 impl FileOps for Full {
     fn read(&self, _file: &File, to: &mut Sink<'_>, _offset: u64) -> Result<usize> {
-        to.put_zeros(to.left())
+        read_zeros(to)
     }
     fn write(&self, _file: &File, _from: &mut Source<'_>, _offset: u64) -> Result<usize> {
         Err(Errno::ENOSPC)
@@ -88,6 +105,9 @@ impl FileOps for Random {
                 Ok(put) => total += put,
                 Err(_) if total > 0 => break,
                 Err(error) => return Err(error),
+            }
+            if total % 4096 == 0 && crate::signal::breathe_or_end() {
+                break;
             }
         }
         Ok(total)

@@ -237,6 +237,17 @@ struct Entry {
     close_on_exec: bool,
 }
 
+/// Makes the table reach to `fd`.
+fn grow(entries: &mut Vec<Option<Entry>>, fd: usize) -> Result<()> {
+    if fd >= entries.len() {
+        crate::memory::check()?;
+        let more = fd + 1 - entries.len();
+        crate::memory::reserve(entries, more)?;
+        entries.resize(fd + 1, None);
+    }
+    Ok(())
+}
+
 /// Files by number.
 #[derive(Debug, Default)]
 pub struct FileTable {
@@ -259,9 +270,7 @@ impl FileTable {
         if free as u64 >= limit {
             return Err(Errno::EMFILE);
         }
-        if free >= entries.len() {
-            entries.resize(free + 1, None);
-        }
+        grow(&mut entries, free)?;
         entries[free] = Some(Entry { file, close_on_exec });
         Ok(free as i32)
     }
@@ -270,9 +279,7 @@ impl FileTable {
     pub fn set(&self, fd: i32, file: Arc<File>, close_on_exec: bool, limit: u64) -> Result<()> {
         let fd = usize::try_from(fd).ok().filter(|fd| (*fd as u64) < limit).ok_or(Errno::EBADF)?;
         let mut entries = self.entries.lock();
-        if fd >= entries.len() {
-            entries.resize(fd + 1, None);
-        }
+        grow(&mut entries, fd)?;
         let old = entries[fd].replace(Entry { file, close_on_exec });
         drop(entries);
         drop(old);
@@ -299,11 +306,22 @@ impl FileTable {
 
     /// close_range(2)
     pub fn close_range(&self, first: usize, last: usize) {
-        let old: Vec<Entry> = {
-            let mut entries = self.entries.lock();
-            entries.iter_mut().take(last.saturating_add(1)).skip(first).filter_map(Option::take).collect()
-        };
-        drop(old);
+        self.close_where(first, last, |_| true);
+    }
+
+    /// One by one, outside of the lock: a last close may do much.
+    fn close_where(&self, first: usize, last: usize, which: impl Fn(&Entry) -> bool) {
+        let mut at = first;
+        while at <= last {
+            let old = {
+                let mut entries = self.entries.lock();
+                let end = entries.len().min(last.saturating_add(1));
+                let Some(found) = (at..end).find(|fd| entries[*fd].as_ref().is_some_and(&which)) else { return };
+                at = found + 1;
+                entries[found].take()
+            };
+            drop(old);
+        }
     }
 
     /// FD_CLOEXEC
@@ -323,17 +341,15 @@ impl FileTable {
 
     /// Closes what exec closes.
     pub fn close_on_exec(&self) {
-        let old: Vec<Entry> = {
-            let mut entries = self.entries.lock();
-            entries.iter_mut().filter_map(|entry| entry.take_if(|entry| entry.close_on_exec)).collect()
-        };
-        drop(old);
+        self.close_where(0, usize::MAX - 1, |entry| entry.close_on_exec);
     }
 
     /// The same files for a fork.
-    #[must_use]
-    pub fn copy(&self) -> Self {
-        Self { entries: SpinLock::new(self.entries.lock().clone()) }
+    pub fn copy(&self) -> Result<Self> {
+        let from = self.entries.lock();
+        let mut entries = crate::memory::with_capacity(from.len())?;
+        entries.extend(from.iter().cloned());
+        Ok(Self { entries: SpinLock::new(entries) })
     }
 
     /// Numbers in use.

@@ -13,6 +13,9 @@ use crate::errno::{Errno, Result};
 /// Most symbolic links in one path.
 pub(super) const MAX_LINKS: usize = 40;
 
+/// Most directories one within the other that can be walked down; their path is longer than any that can be named.
+const MAX_DEPTH: u32 = 8192;
+
 /// An inode and the way that led to it.
 #[derive(Debug)]
 pub struct Location {
@@ -22,22 +25,34 @@ pub struct Location {
     pub parent: Option<Arc<Location>>,
     /// Its name there.
     pub name: Box<[u8]>,
+    /// Directories above it.
+    depth: u32,
+}
+
+/// The way up may be long: one step after the other, not one within the other.
+impl Drop for Location {
+    fn drop(&mut self) {
+        let mut above = self.parent.take();
+        while let Some(mut location) = above.and_then(Arc::into_inner) {
+            above = location.parent.take();
+        }
+    }
 }
 
 impl Location {
     /// The root of everything.
     pub fn root(inode: Arc<dyn Inode>) -> Arc<Self> {
-        Arc::new(Self { inode, parent: None, name: Box::from(&b""[..]) })
+        Arc::new(Self { inode, parent: None, name: Box::from(&b""[..]), depth: 0 })
     }
 
     /// An entry that is known.
     pub fn child(self: &Arc<Self>, name: &[u8], inode: Arc<dyn Inode>) -> Arc<Self> {
-        Arc::new(Self { inode, parent: Some(Arc::clone(self)), name: Box::from(name) })
+        Arc::new(Self { inode, parent: Some(Arc::clone(self)), name: Box::from(name), depth: self.depth + 1 })
     }
 
     /// The entry `name`, with what is mounted there.
     pub fn step(self: &Arc<Self>, name: &[u8]) -> Result<Arc<Self>> {
-        if name.len() > NAME_MAX {
+        if name.len() > NAME_MAX || self.depth >= MAX_DEPTH {
             return Err(Errno::ENAMETOOLONG);
         }
         let inode = self.inode.lookup(name)?;
@@ -46,10 +61,17 @@ impl Location {
 
     /// Its path.
     pub fn path(&self) -> Vec<u8> {
+        /// Longer ones have no use.
+        const LONGEST: usize = 1 << 16;
         let mut names: Vec<&[u8]> = Vec::new();
         let mut at = self;
+        let mut len = 0;
         while let Some(parent) = &at.parent {
             names.push(&at.name);
+            len += at.name.len() + 1;
+            if len > LONGEST {
+                return b"(too long)".to_vec();
+            }
             at = parent;
         }
         if names.is_empty() {
@@ -232,6 +254,22 @@ mod tests {
         ] {
             assert_eq!(find(path, Follow::Yes).unwrap_err(), error, "{path}");
         }
+    }
+
+    #[test]
+    fn long_ways_end_and_are_dropped() {
+        let fs = tree();
+        let inode = Arc::clone(&fs.cwd().inode);
+        let mut at = fs.cwd();
+        for _ in 0..MAX_DEPTH {
+            at = at.child(b"d", Arc::clone(&inode));
+        }
+        assert_eq!(at.path(), b"/d".repeat(MAX_DEPTH as usize));
+        assert_eq!(at.step(b"a").unwrap_err(), Errno::ENAMETOOLONG);
+        for _ in 0..1_000_000 {
+            at = at.child(b"d", Arc::clone(&inode));
+        }
+        drop(at);
     }
 
     #[test]

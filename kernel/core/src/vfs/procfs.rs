@@ -28,6 +28,7 @@ type OfProcess = (&'static str, fn(&Process, &mut String));
 const ROOT: &[OfSystem] = &[
     ("contpte", crate::mm::contpte::write_counts),
     ("cpuinfo", cpuinfo),
+    ("frames", frames),
     ("filesystems", |out| out.push_str("nodev\tproc\nnodev\ttmpfs\nnodev\tdevtmpfs\n")),
     ("loadavg", loadavg),
     ("meminfo", meminfo),
@@ -223,6 +224,23 @@ fn meminfo(out: &mut String) {
     }
 }
 
+/// Not Linux's: who has how many frames, and how many objects the heap has.
+fn frames(out: &mut String) {
+    let census = hal::mem::census();
+    for (name, value) in [
+        ("user", census.user),
+        ("tables", census.tables),
+        ("kernel", census.kernel),
+        ("heap", census.heap),
+        ("objects", census.objects),
+        ("blocks", census.blocks),
+        ("free", census.free),
+    ] {
+        let _ = writeln!(out, "{name} {value}");
+    }
+    let _ = writeln!(out, "classes {:?}", census.classes);
+}
+
 fn mounts(out: &mut String) {
     out.push_str("rootfs / rootfs rw 0 0\n");
     for (kind, path) in mount::list() {
@@ -338,30 +356,46 @@ fn strings(process: &Process, out: &mut String, which: fn(&crate::mm::Space) -> 
 
 fn maps(process: &Process, out: &mut String) {
     let Some(mm) = process.any_thread().and_then(|thread| thread.mm().ok()) else { return };
-    let areas: Vec<crate::mm::Vma> = mm.lock().areas().cloned().collect();
-    for vma in areas {
-        let protection = vma.protection;
-        let letter = |is: bool, letter: char| if is { letter } else { '-' };
-        let (offset, ino, path) = match &vma.backing {
-            Backing::Anonymous => (0, 0, vma.name.into()),
-            Backing::Pages { source, first } => {
-                (first * PAGE, source.inode_number(), source.path().unwrap_or_default())
-            }
-        };
-        let start = format!(
-            "{:08x}-{:08x} {}{}{}{} {offset:08x} 00:{:02x} {ino} ",
-            vma.start,
-            vma.end,
-            letter(protection.readable(), 'r'),
-            letter(protection.writable(), 'w'),
-            letter(protection.executable(), 'x'),
-            if vma.sharing == Sharing::Private { 'p' } else { 's' },
-            u8::from(ino != 0),
-        );
-        if path.is_empty() {
-            let _ = writeln!(out, "{start}");
-        } else {
-            let _ = writeln!(out, "{start:<73}{path}");
+    /// As few at a time as need little memory.
+    const AT_ONCE: usize = 32;
+    let mut from = 0;
+    loop {
+        let areas: Vec<crate::mm::Vma> = mm.lock().areas_from(from).take(AT_ONCE).cloned().collect();
+        let Some(last) = areas.last() else { return };
+        // What is there already, twice, while it is copied to a larger place.
+        if crate::memory::check_room(3 * out.len() + (64 << 10)).is_err() || out.len() > LONGEST {
+            return;
         }
+        from = last.end;
+        for vma in &areas {
+            map_line(vma, out);
+        }
+    }
+}
+
+/// Most bytes of a file: two that are a power of two fit in the largest block of the heap.
+const LONGEST: usize = 1 << 20;
+
+fn map_line(vma: &crate::mm::Vma, out: &mut String) {
+    let protection = vma.protection;
+    let letter = |is: bool, letter: char| if is { letter } else { '-' };
+    let (offset, ino, path) = match &vma.backing {
+        Backing::Anonymous => (0, 0, vma.name.into()),
+        Backing::Pages { source, first } => (first * PAGE, source.inode_number(), source.path().unwrap_or_default()),
+    };
+    let start = format!(
+        "{:08x}-{:08x} {}{}{}{} {offset:08x} 00:{:02x} {ino} ",
+        vma.start,
+        vma.end,
+        letter(protection.readable(), 'r'),
+        letter(protection.writable(), 'w'),
+        letter(protection.executable(), 'x'),
+        if vma.sharing == Sharing::Private { 'p' } else { 's' },
+        u8::from(ino != 0),
+    );
+    if path.is_empty() {
+        let _ = writeln!(out, "{start}");
+    } else {
+        let _ = writeln!(out, "{start:<73}{path}");
     }
 }

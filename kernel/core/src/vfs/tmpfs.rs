@@ -5,7 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::sync::{Arc, Weak};
 use alloc::vec::Vec;
 use core::any::Any;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use hal::mem::{Frame, FrameKind, PAGE_SIZE};
 use hal::sync::SpinLock;
@@ -14,6 +14,9 @@ use super::{Change, DirEntry, File, FileOps, Inode, InodeKind, Metadata, NewInod
 use crate::errno::{Errno, Result};
 use crate::mm::PageSource;
 use crate::time;
+
+/// Bytes between two looks at what else there is to do.
+const BREATH: u64 = 1 << 16;
 
 /// Largest file.
 const MAX_SIZE: u64 = 1 << 40;
@@ -56,7 +59,37 @@ pub struct Node {
     fs: Arc<FileSystem>,
     ino: u64,
     attributes: SpinLock<Attributes>,
+    /// Of a directory: the one that it is in. Changes under [`RENAME`].
+    above: SpinLock<Weak<Self>>,
     body: Body,
+}
+
+/// One rename at a time: two never hold each other's directories, and none goes into itself.
+static RENAME: SpinLock<()> = SpinLock::new(());
+
+/// Pages of all files.
+static PAGES: AtomicUsize = AtomicUsize::new(0);
+
+/// A file's page.
+#[derive(Debug)]
+struct Page(Frame);
+
+impl Page {
+    fn new(frame: Frame) -> Self {
+        PAGES.fetch_add(1, Ordering::Relaxed);
+        Self(frame)
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        PAGES.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Files may have half of memory (Linux: tmpfs's default size).
+fn is_full() -> bool {
+    PAGES.load(Ordering::Relaxed) >= hal::mem::total_count() / 2
 }
 
 /// The bytes of a regular file: pages, and under those that are not there the bytes that the initramfs has for it.
@@ -64,7 +97,7 @@ pub struct Node {
 pub struct Contents {
     ino: u64,
     size: AtomicU64,
-    pages: SpinLock<BTreeMap<u64, Frame>>,
+    pages: SpinLock<BTreeMap<u64, Page>>,
     origin: &'static [u8],
 }
 
@@ -109,6 +142,7 @@ impl Node {
             fs: Arc::clone(fs),
             ino,
             attributes: SpinLock::new(attributes),
+            above: SpinLock::default(),
             body,
         })
     }
@@ -126,9 +160,11 @@ impl Node {
         if entries.contains_key(name) {
             return Err(Errno::EEXIST);
         }
+        crate::memory::check().map_err(|_| Errno::ENOSPC)?;
         let node = Self::new(&self.fs, new, origin);
         if matches!(node.body, Body::Directory(_)) {
             self.attributes.lock().links += 1;
+            *node.above.lock() = self.me.clone();
         }
         entries.insert(name.into(), Arc::clone(&node));
         drop(entries);
@@ -151,8 +187,48 @@ impl Node {
         if Arc::ptr_eq(&self.fs, &other.fs) { Ok(()) } else { Err(Errno::EXDEV) }
     }
 
+    /// Is it that directory, or somewhere in it? Under [`RENAME`].
+    fn is_within(&self, directory: &Self) -> bool {
+        let mut at = self.me.upgrade();
+        while let Some(node) = at {
+            if core::ptr::eq(&raw const *node, directory) {
+                return true;
+            }
+            at = node.above.lock().upgrade();
+        }
+        false
+    }
+
     fn is_empty_directory(&self) -> Result<bool> {
         Ok(self.entries()?.lock().is_empty())
+    }
+}
+
+/// A tree goes node by node, not one within the other: it may be deep.
+impl Drop for Node {
+    fn drop(&mut self) {
+        let Body::Directory(entries) = &mut self.body else { return };
+        let mut above = Vec::new();
+        let mut entries = core::mem::take(entries.get_mut());
+        loop {
+            match entries.pop_first() {
+                Some((_, node)) => {
+                    let Some(mut node) = Arc::into_inner(node) else { continue };
+                    let Body::Directory(inner) = &mut node.body else { continue };
+                    let inner = core::mem::take(inner.get_mut());
+                    if crate::memory::reserve(&mut above, 1).is_err() {
+                        // Lost, rather than too deep for the stack.
+                        core::mem::forget(inner);
+                        continue;
+                    }
+                    above.push(core::mem::replace(&mut entries, inner));
+                }
+                None => match above.pop() {
+                    Some(next) => entries = next,
+                    None => return,
+                },
+            }
+        }
     }
 }
 
@@ -223,6 +299,7 @@ impl Inode for Node {
         if entries.contains_key(name) {
             return Err(Errno::EEXIST);
         }
+        crate::memory::check().map_err(|_| Errno::ENOSPC)?;
         node.attributes.lock().links += 1;
         entries.insert(name.into(), node);
         drop(entries);
@@ -259,14 +336,12 @@ impl Inode for Node {
     }
 
     fn rename(&self, old: &[u8], to: &dyn Inode, new: &[u8]) -> Result<()> {
-        /// One at a time, so that two renames never hold each other's directories.
-        static RENAME: SpinLock<()> = SpinLock::new(());
         let to = Self::of(to)?;
         self.same_fs(to)?;
         let _one = RENAME.lock();
         let node = Arc::clone(self.entries()?.lock().get(old).ok_or(Errno::ENOENT)?);
         let is_directory = matches!(node.body, Body::Directory(_));
-        if is_directory && core::ptr::eq(&raw const *node, to) {
+        if is_directory && to.is_within(&node) {
             return Err(Errno::EINVAL);
         }
         let replaced = to.entries()?.lock().get(new).cloned();
@@ -283,6 +358,7 @@ impl Inode for Node {
             replaced.attributes.lock().links -= 1;
         }
         let moved = self.entries()?.lock().remove(old).ok_or(Errno::ENOENT)?;
+        *moved.above.lock() = to.me.clone();
         let replaced_entry = to.entries()?.lock().insert(new.into(), moved);
         drop(replaced_entry);
         self.touch();
@@ -293,17 +369,25 @@ impl Inode for Node {
     fn read_directory(&self, from: u64, each: &mut dyn FnMut(DirEntry<'_>) -> bool) -> Result<()> {
         // Cursors are positions: an entry that is removed meanwhile makes a later one be missed, which POSIX permits for
         // neither; so callers take as many as they can in one go.
-        let all: Vec<(Box<[u8]>, u64, InodeKind)> = {
-            let entries = self.entries()?.lock();
-            let rest = entries.iter().skip(from as usize);
-            rest.map(|(name, node)| (name.clone(), node.ino, node.metadata().kind)).collect()
-        };
-        for (n, (name, ino, kind)) in all.iter().enumerate() {
-            if !each(DirEntry { name, ino: *ino, kind: *kind, next: from + n as u64 + 1 }) {
-                break;
+        // As few at a time as need little memory and a short hold of the lock.
+        const AT_ONCE: usize = 64;
+        let mut at = from;
+        loop {
+            let some: Vec<(Box<[u8]>, u64, InodeKind)> = {
+                let entries = self.entries()?.lock();
+                let rest = entries.iter().skip(at as usize).take(AT_ONCE);
+                rest.map(|(name, node)| (name.clone(), node.ino, node.metadata().kind)).collect()
+            };
+            for (name, ino, kind) in &some {
+                at += 1;
+                if !each(DirEntry { name, ino: *ino, kind: *kind, next: at }) {
+                    return Ok(());
+                }
+            }
+            if some.len() < AT_ONCE {
+                return Ok(());
             }
         }
-        Ok(())
     }
 
     fn read_link(&self) -> Result<Vec<u8>> {
@@ -360,8 +444,12 @@ impl Contents {
 
     /// The page, made if it is not there. Behind the end it is zeros.
     fn page_or_new(&self, index: u64) -> Result<Frame> {
-        if let Some(frame) = self.pages.lock().get(&index) {
+        if let Some(Page(frame)) = self.pages.lock().get(&index) {
             return Ok(frame.clone());
+        }
+        // Memory that processes share, without a file, is as much theirs as any.
+        if self.ino != 0 && is_full() {
+            return Err(Errno::ENOSPC);
         }
         let start = index.saturating_mul(PAGE_SIZE as u64).min(self.origin.len() as u64) as usize;
         let bytes = &self.origin[start..self.origin.len().min(start + PAGE_SIZE)];
@@ -369,7 +457,7 @@ impl Contents {
         frame.write(0, bytes);
         frame.clear(bytes.len(), PAGE_SIZE - bytes.len());
         // Another may have been first.
-        Ok(self.pages.lock().entry(index).or_insert(frame).clone())
+        Ok(self.pages.lock().entry(index).or_insert_with(|| Page::new(frame)).0.clone())
     }
 
     fn read(&self, to: &mut Sink<'_>, offset: u64) -> Result<usize> {
@@ -382,7 +470,7 @@ impl Contents {
             }
             let inside = (at % PAGE_SIZE as u64) as usize;
             let len = left.min(PAGE_SIZE - inside);
-            let cached = self.pages.lock().get(&(at / PAGE_SIZE as u64)).cloned();
+            let cached = self.pages.lock().get(&(at / PAGE_SIZE as u64)).map(|page| page.0.clone());
             // Without a page: straight from the initramfs, or a hole.
             let start = at.min(self.origin.len() as u64) as usize;
             let original = &self.origin[start..self.origin.len().min(start + len)];
@@ -396,6 +484,9 @@ impl Contents {
                 Ok(put) => at += put as u64,
                 Err(_) if to.done() > before => break,
                 Err(error) => return Err(error),
+            }
+            if at % BREATH == 0 && crate::signal::breathe_or_end() {
+                break;
             }
         }
         Ok(to.done() - before)
@@ -420,6 +511,9 @@ impl Contents {
                     frame.state().store(0, Ordering::Relaxed);
                     at += taken as u64;
                     self.size.fetch_max(at, Ordering::AcqRel);
+                    if at % BREATH == 0 && crate::signal::breathe_or_end() {
+                        break;
+                    }
                 }
                 Err(_) if from.done() > before => break,
                 Err(error) => return Err(error),
@@ -521,6 +615,37 @@ mod tests {
             Body::Regular(contents) => Arc::clone(contents),
             _ => unreachable!(),
         }
+    }
+
+    #[test]
+    fn a_directory_never_goes_into_itself() {
+        hal::fakes_init();
+        let root = new();
+        let make = |at: &dyn Inode, name: &[u8]| at.create(name, NewInode::Directory { mode: 0o755 }).unwrap();
+        let a = make(&*root, b"a");
+        let b = make(&*a, b"b");
+        let c = make(&*b, b"c");
+        assert_eq!(root.rename(b"a", &*c, b"x").unwrap_err(), Errno::EINVAL);
+        assert_eq!(root.rename(b"a", &*a, b"x").unwrap_err(), Errno::EINVAL);
+        // Where it is now counts, not how it was found.
+        a.rename(b"b", &*root, b"b").unwrap();
+        root.rename(b"a", &*c, b"a").unwrap();
+        assert_eq!(root.rename(b"b", &*a, b"x").unwrap_err(), Errno::EINVAL);
+    }
+
+    #[test]
+    fn deep_trees_are_dropped() {
+        hal::fakes_init();
+        let root = new();
+        let file = root.create(b"f", NewInode::Regular { mode: 0o644 }).unwrap();
+        let mut at = Arc::clone(&root) as Arc<dyn Inode>;
+        for _ in 0..100_000 {
+            at.create(b"e", NewInode::Fifo { mode: 0o600 }).unwrap();
+            at = at.create(b"d", NewInode::Directory { mode: 0o755 }).unwrap();
+        }
+        drop(at);
+        drop(root);
+        assert_eq!(Arc::strong_count(&file), 1);
     }
 
     #[test]

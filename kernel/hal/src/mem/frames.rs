@@ -20,12 +20,14 @@ pub enum FrameKind {
     Reserved = 0,
     /// Free.
     Free = 1,
-    /// The kernel's own: heap, stacks.
+    /// The kernel's own, for programs: stacks of threads, tables of the kernel's half.
     Kernel = 2,
     /// A translation table.
     Table = 3,
     /// Contents that EL0 sees: pages of programs and of files.
     User = 4,
+    /// The kernel's heap.
+    Heap = 5,
 }
 
 impl FrameKind {
@@ -35,6 +37,7 @@ impl FrameKind {
             2 => Self::Kernel,
             3 => Self::Table,
             4 => Self::User,
+            5 => Self::Heap,
             _ => Self::Reserved,
         }
     }
@@ -50,9 +53,17 @@ pub(crate) struct Info {
     order: AtomicU8,
     /// A place for one byte of state about contents, for the mechanisms (such as: tags are valid).
     state: AtomicU8,
-    /// Neighbours in the list of free blocks, as numbers of frames.
-    next: AtomicU32,
-    previous: AtomicU32,
+    /// Neighbours in the list of free blocks, as numbers of frames. For a page of the heap's small objects: in the list of
+    /// pages of its class that have free ones.
+    pub(super) next: AtomicU32,
+    pub(super) previous: AtomicU32,
+}
+
+impl Info {
+    /// For a page of the heap's small objects: how many are handed out, and the first that is free.
+    pub(super) fn objects(&self) -> &AtomicU32 {
+        &self.references
+    }
 }
 
 /// All frames from the first to the last byte of RAM.
@@ -106,9 +117,99 @@ pub fn total_count() -> usize {
     TOTAL.load(Ordering::Relaxed)
 }
 
-/// Frames kept back from EL0, so that the kernel's own small needs are met when programs have taken all they can.
+/// Frames kept back from EL0, so that the kernel's own small needs are met when programs have taken all they can. Tables
+/// and stacks may take half of it, the heap all.
 pub fn reserve() -> usize {
-    (total_count() / 64).clamp(64, 4096)
+    (total_count() / 32).clamp(256, 8192)
+}
+
+/// Is so little left that nothing new should be made that stays in the kernel's heap?
+pub fn is_low() -> bool {
+    free_count() < reserve() * 3 / 4
+}
+
+/// Could the heap have `bytes` more, and the kernel go on?
+pub fn has_room(bytes: usize) -> bool {
+    free_count() >= bytes.div_ceil(PAGE_SIZE).saturating_add(reserve() / 2)
+}
+
+fn least_left(kind: FrameKind) -> usize {
+    match kind {
+        FrameKind::User => reserve(),
+        FrameKind::Table | FrameKind::Kernel => reserve() / 2,
+        FrameKind::Heap | FrameKind::Free | FrameKind::Reserved => 0,
+    }
+}
+
+/// Who has what, in frames and, for the heap, in objects. Exact while nobody allocates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Census {
+    /// Contents of programs and files.
+    pub user: usize,
+    /// Translation tables of programs.
+    pub tables: usize,
+    /// Stacks, tables of the kernel's half.
+    pub kernel: usize,
+    /// The heap.
+    pub heap: usize,
+    /// Small objects of the heap that are in use.
+    pub objects: usize,
+    /// The same by their classes: of 16, 32, ... 2048 bytes.
+    pub classes: [usize; 8],
+    /// Blocks of whole frames that the heap has given.
+    pub blocks: usize,
+    /// Everything else that was ever given to the allocator.
+    pub free: usize,
+}
+
+/// Counts by looking at every frame.
+pub fn census() -> Census {
+    let frames = frames();
+    let mut census = Census::default();
+    let mut at = 0;
+    while let Some(info) = frames.infos.get(at) {
+        let order = info.order.load(Ordering::Relaxed).min(MAX_ORDER);
+        let count = 1 << order;
+        let place = match FrameKind::of(info.kind.load(Ordering::Relaxed)) {
+            FrameKind::User => &mut census.user,
+            FrameKind::Table => &mut census.tables,
+            FrameKind::Kernel => &mut census.kernel,
+            FrameKind::Heap => {
+                let class = usize::from(info.state.load(Ordering::Relaxed)).checked_sub(usize::from(SMALL_OBJECTS));
+                if let Some(place) = class.and_then(|class| census.classes.get_mut(class)) {
+                    let objects = (info.references.load(Ordering::Relaxed) & 0xffff) as usize;
+                    census.objects += objects;
+                    *place += objects;
+                } else {
+                    census.blocks += 1;
+                }
+                &mut census.heap
+            }
+            FrameKind::Free | FrameKind::Reserved => {
+                at += 1;
+                continue;
+            }
+        };
+        *place += count;
+        at += count;
+    }
+    census.free = total_count() - census.user - census.tables - census.kernel - census.heap;
+    census
+}
+
+/// The state of a heap frame that is cut into the smallest objects; those of the other classes follow.
+pub(super) const SMALL_OBJECTS: u8 = 1;
+
+/// The frame's number and what is known about it, for the heap.
+pub(super) fn numbered(pa: Pa) -> (u32, &'static Info) {
+    let frames = frames();
+    (frames.number(pa), frames.info(pa).expect("the heap is in RAM"))
+}
+
+/// What is known about the frame of that number, and where it is.
+pub(super) fn of_number(number: u32) -> (Pa, &'static Info) {
+    let frames = frames();
+    (frames.pa(number), &frames.infos[number as usize])
 }
 
 #[inline]
@@ -268,7 +369,8 @@ impl Frame {
     pub fn block(kind: FrameKind, order: u8) -> Option<Self> {
         assert!(order <= MAX_ORDER && !matches!(kind, FrameKind::Free | FrameKind::Reserved));
         let count = 1usize << order;
-        if kind == FrameKind::User && free_count() < reserve() + count {
+        let least = least_left(kind);
+        if least > 0 && free_count() < least + count {
             return None;
         }
         let frames = frames();
@@ -379,6 +481,7 @@ impl Drop for Frame {
             if order == 0 {
                 frames.put_one(number);
             } else {
+                info.kind.store(FrameKind::Reserved as u8, Ordering::Relaxed);
                 frames.put_block(&mut frames.free.lock(), number, order);
                 FREE.fetch_add(1 << order, Ordering::Relaxed);
             }

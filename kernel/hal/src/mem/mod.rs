@@ -9,7 +9,7 @@ pub mod layout;
 mod tables;
 pub mod tlb;
 
-pub use frames::{Frame, FrameKind, free_count, total_count};
+pub use frames::{Census, Frame, FrameKind, census, free_count, has_room, is_low, total_count};
 pub use tables::*;
 
 /// log2 of the granule.

@@ -47,14 +47,21 @@ impl<T: ?Sized> SpinLock<T> {
     #[cold]
     #[track_caller]
     fn wait(&self, ticket: u32) {
-        /// Seconds after which the holder will never let go: most likely it is the caller itself.
+        /// Seconds after which a holder will never let go: most likely it is the caller itself.
         const PATIENCE: u64 = 5;
-        let limit = timer::now() + PATIENCE * timer::frequency();
+        let mut limit = timer::now() + PATIENCE * timer::frequency();
+        let mut last = None;
         loop {
             let serving = self.serving.load(Ordering::Acquire);
             if serving == ticket {
                 return;
             }
+            if last != Some(serving) {
+                // Many may be before this one; each has its time.
+                limit = timer::now() + PATIENCE * timer::frequency();
+                last = Some(serving);
+            }
+            crate::power::stop_if_over();
             assert!(timer::now() < limit, "a spin lock is not released");
             cpu::wait_while(&self.serving, serving);
         }
