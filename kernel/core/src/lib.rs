@@ -8,7 +8,7 @@
 //! | `sched` | threads on CPUs, sleeping, timers |
 //! | `proc` | processes and threads: clone, exec, exit, wait |
 //! | `mm` | address spaces: areas, faults, tables, ASIDs |
-//! | `mte` | tags of memory: modes, failures, pages |
+//! | `mte`, `pauth` | tags of memory: modes, failures, pages; keys of pointer authentication |
 //! | `vfs` | files: tmpfs, /proc, devices, pipes |
 //! | `socket` | pairs of local sockets |
 //! | `signal`, `futex`, `time`, `timer`, `tty`, `random` | what their names say |
@@ -39,6 +39,7 @@ pub mod mm;
 pub mod mte;
 pub mod panic;
 pub mod patch;
+pub mod pauth;
 pub mod proc;
 pub mod random;
 pub mod sampler;

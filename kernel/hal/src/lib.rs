@@ -24,6 +24,7 @@ pub mod ident;
 pub mod mem;
 pub mod mte;
 pub mod patch;
+pub mod pauth;
 pub mod percpu;
 pub mod pmu;
 pub mod power;

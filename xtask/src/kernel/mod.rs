@@ -9,6 +9,7 @@ mod mte;
 mod paths;
 mod program;
 mod runs;
+mod same;
 mod sampler;
 mod toolchain;
 mod trace;
@@ -39,6 +40,7 @@ pub const OWN: &[(&str, Own)] = &[
     (fuzz::NAME, fuzz::check),
     (mrs_trace::NAME, mrs_trace::check),
     (mte::NAME, mte::check),
+    ("pauth", same::pauth),
     (sampler::NAME, sampler::check),
 ];
 

@@ -6,16 +6,18 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::boot::{self, Boot, Echo, Level, Machine, Outcome};
+use crate::boot::{self, Boot, Echo, Level, Machine};
 use crate::guests::Guests;
 
+use super::same::{self, Said};
 use super::{JUDGE, program};
 
 /// Its name on the command line.
 pub const NAME: &str = "mte";
 
-/// Programs, what their lines begin with (`None`: all between `NAME: begin` and `NAME: end`), and words for both kernels.
-const PROGRAMS: [(&str, Option<&str>, &str); 2] = [("mte", None, ""), ("tags", Some("tags: "), "-- kernel")];
+/// Programs, which of their lines count, and words for both kernels.
+const PROGRAMS: [(&str, Said, &str); 2] =
+    [("mte", Said::Between, ""), ("tags", Said::Beginning("tags: "), "-- kernel")];
 
 /// Words that choose how a failure is looked for, and the instructions that they add to a system call with FEAT_MTE2.
 const CHECKS: [(&str, u64); 3] = [("folded", 0), ("flag", 1), ("feature", 2)];
@@ -24,28 +26,8 @@ const CHECKS: [(&str, u64); 3] = [("folded", 0), ("flag", 1), ("feature", 2)];
 pub fn check(image: &Path, echo: Echo) -> Result<String> {
     let guests = Guests::prepare(&[JUDGE])?;
     let mut facts = Vec::new();
-    for machine in [Machine::Vambrace, Machine::Qemu] {
-        for (name, prefix, words) in PROGRAMS {
-            let initrd = program::initramfs(name)?;
-            let linux = Boot::new(&guests, JUDGE, &format!("quiet loglevel=0 {words}")).with_initrd(&initrd);
-            let expected = lines(&with_tags(linux, Level::El1).run(machine, echo)?, name, prefix)?;
-            for level in [Level::El1, Level::El2] {
-                for cpus in [1, 4] {
-                    let mut ours = with_tags(Boot::of(image, Some(&initrd), words), level);
-                    ours.cpus = cpus;
-                    ours.semihosting = true;
-                    let said = lines(&ours.run(machine, echo)?, name, prefix)?;
-                    ensure!(
-                        said == expected,
-                        "{name} on {}, {level:?}, {cpus} CPU(s): Linux says\n{}\n-- ours\n{}",
-                        machine.name(),
-                        expected.join("\n"),
-                        said.join("\n")
-                    );
-                }
-            }
-            facts.push(format!("{name} on {}: {} lines as Linux {JUDGE}'s", machine.name(), expected.len()));
-        }
+    for (name, said, words) in PROGRAMS {
+        facts.push(same::as_linux(&guests, image, name, said, words, echo)?);
     }
     let initrd = program::initramfs("mte")?;
     for level in [Level::El1, Level::El2] {
@@ -60,32 +42,11 @@ pub fn check(image: &Path, echo: Echo) -> Result<String> {
     Ok(format!("{NAME}: {}", facts.join(", ")))
 }
 
-fn with_tags(mut boot: Boot, level: Level) -> Boot {
-    boot.cpu = Some("max");
-    boot.level = level;
-    boot.qemu_board = ",mte=on";
-    boot.max_insns = Some(6_000_000_000);
-    boot
-}
-
-fn lines(outcome: &Outcome, name: &str, prefix: Option<&str>) -> Result<Vec<String>> {
-    let lines: Vec<String> = if let Some(prefix) = prefix {
-        outcome.lines_from(prefix).map(str::to_owned).collect()
-    } else {
-        let (begin, end) = (format!("{name}: begin"), format!("{name}: end"));
-        outcome.expect_line(&begin)?;
-        outcome.expect_line(&end)?;
-        outcome.lines_behind(&begin).take_while(|line| *line != end).map(str::to_owned).collect()
-    };
-    ensure!(lines.len() > 10, "{name} said little\n{}", outcome.report());
-    Ok(lines)
-}
-
 /// The kernel's instructions for one getpid: two numbers of calls, and the difference.
 fn cost(image: &Path, initrd: &Path, level: Level, words: &str) -> Result<u64> {
     let instructions = |thousands: u64| -> Result<u64> {
         let stats = boot::scratch("kernel-mte.json")?;
-        let mut boot = with_tags(Boot::of(image, Some(initrd), &format!("{words} -- loop {thousands}")), level);
+        let mut boot = same::machine(Boot::of(image, Some(initrd), &format!("{words} -- loop {thousands}")), level);
         boot.semihosting = true;
         boot.stats = Some(stats.clone());
         let outcome = boot.run(Machine::Vambrace, Echo::Off)?;

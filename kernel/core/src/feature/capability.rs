@@ -33,6 +33,7 @@ pub enum Capability {
     Epan,
     Pauth,
     Bti,
+    PauthGeneric,
 }
 
 /// One of them.
@@ -63,6 +64,11 @@ pub static CAPABILITIES: &[CapabilityInfo] = &[
         fields: &[(ID_AA64ISAR1_EL1, 4, 1), (ID_AA64ISAR1_EL1, 8, 1), (ID_AA64ISAR2_EL1, 12, 1)],
     },
     CapabilityInfo { capability: Capability::Bti, scope: Scope::System, fields: &[(ID_AA64PFR1_EL1, 0, 1)] },
+    CapabilityInfo {
+        capability: Capability::PauthGeneric,
+        scope: Scope::System,
+        fields: &[(ID_AA64ISAR1_EL1, 24, 1), (ID_AA64ISAR1_EL1, 28, 1), (ID_AA64ISAR2_EL1, 8, 1)],
+    },
 ];
 
 impl CapabilityInfo {
@@ -248,7 +254,8 @@ mod tests {
     #[test]
     fn tables_are_in_the_order_of_their_enums() {
         assert!(CAPABILITIES.iter().enumerate().all(|(n, info)| info.capability as usize == n));
-        use hal::patch::capability::{LSE, MTE, PAN};
+        use hal::patch::capability::{BTI, LSE, MTE, PAN, PAUTH};
+        assert_eq!((PAUTH, BTI), (Capability::Pauth as u32, Capability::Bti as u32));
         assert_eq!((PAN, LSE, MTE), (Capability::Pan as u32, Capability::Lse as u32, Capability::Mte as u32));
         assert!(ERRATA.iter().enumerate().all(|(n, info)| info.erratum as usize == n));
     }

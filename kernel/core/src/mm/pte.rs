@@ -15,6 +15,7 @@ const AP_READ_ONLY: u64 = 2 << AP_SHIFT;
 const SH: u64 = sh::INNER << 8;
 const AF: u64 = 1 << 10;
 const NG: u64 = 1 << 11;
+const GP: u64 = 1 << 50;
 const DBM: u64 = 1 << 51;
 const CONTIGUOUS: u64 = 1 << 52;
 const PXN: u64 = 1 << 53;
@@ -74,7 +75,9 @@ impl Pte {
         };
         let uxn = if protection.executable() { 0 } else { UXN };
         let memory = if protection.tagged() { ATTR_TAGGED } else { ATTR_NORMAL };
-        Self(self.0 & !(3 << AP_SHIFT | UXN | ATTR) | memory | rights << AP_SHIFT | uxn)
+        // Guarded page; RES0 on CPUs without FEAT_BTI, where it is never asked for.
+        let guard = if protection.guarded() { GP } else { 0 };
+        Self(self.0 & !(3 << AP_SHIFT | UXN | ATTR | GP) | memory | rights << AP_SHIFT | uxn | guard)
     }
 
     /// The same page, not to be written to.

@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 
 use super::{PAGE, PageSource};
 
-/// Rights: PROT_READ 1, PROT_WRITE 2, PROT_EXEC 4 of mmap(2), and PROT_MTE 0x20.
+/// Rights: PROT_READ 1, PROT_WRITE 2, PROT_EXEC 4 of mmap(2), PROT_BTI 0x10, and PROT_MTE 0x20.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Protection(u8);
 
@@ -16,11 +16,26 @@ impl Protection {
     /// Reading and writing.
     pub const READ_WRITE: Self = Self(3);
 
+    const BTI: u8 = 0x10;
     const MTE: u8 = 0x20;
 
-    /// From the low three bits, and PROT_MTE.
+    /// From the low three bits, PROT_BTI and PROT_MTE.
     pub const fn from_bits(bits: u64) -> Self {
-        Self(bits as u8 & (7 | Self::MTE))
+        Self(bits as u8 & (7 | Self::BTI | Self::MTE))
+    }
+    /// PROT_BTI: indirect branches must land on instructions that allow it.
+    pub const fn guarded(self) -> bool {
+        self.0 & Self::BTI != 0
+    }
+    /// The same with PROT_BTI.
+    #[must_use]
+    pub const fn with_guard(self) -> Self {
+        Self(self.0 | Self::BTI)
+    }
+    /// The same without PROT_BTI.
+    #[must_use]
+    pub const fn unguarded(self) -> Self {
+        Self(self.0 & !Self::BTI)
     }
     /// PROT_MTE: the page's allocation tags can be accessed, and checked against.
     pub const fn tagged(self) -> bool {
@@ -29,9 +44,9 @@ impl Protection {
     /// The same without PROT_MTE.
     #[must_use]
     pub const fn untagged(self) -> Self {
-        Self(self.0 & 7)
+        Self(self.0 & !Self::MTE)
     }
-    /// These rights on a page that had `old`: PROT_MTE stays.
+    /// These rights on a page that had `old`: PROT_MTE stays, PROT_BTI does not.
     #[must_use]
     pub const fn over(self, old: Self) -> Self {
         Self(self.0 | old.0 & Self::MTE)

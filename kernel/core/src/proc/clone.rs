@@ -74,6 +74,7 @@ pub fn clone(args: &CloneArgs) -> Result<i32> {
     if !has(c::VM) || has(c::VFORK) {
         new.signals.inherit_stack(&current.signals);
     }
+    crate::pauth::inherit(&new, &current);
     let frame = new.context.frame();
     frame.copy_from(current.context.frame());
     frame.set_register(0, 0);

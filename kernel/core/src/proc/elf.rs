@@ -59,6 +59,10 @@ pub const LOAD: u32 = 1;
 pub const INTERP: u32 = 3;
 /// PT_PHDR
 pub const PHDR: u32 = 6;
+/// PT_GNU_PROPERTY
+pub const GNU_PROPERTY: u32 = 0x6474_e553;
+/// Most bytes of that segment.
+pub const MAX_PROPERTY: u64 = 1024;
 
 fn number<const N: usize>(bytes: &[u8], at: usize) -> Result<[u8; N]> {
     bytes.get(at..at + N).and_then(|part| part.try_into().ok()).ok_or(Errno::ENOEXEC)
@@ -121,6 +125,31 @@ pub fn program_headers(bytes: &[u8]) -> Result<Vec<ProgramHeader>> {
         .collect()
 }
 
+/// Does a PT_GNU_PROPERTY segment say GNU_PROPERTY_AARCH64_FEATURE_1_BTI (AArch64 ELF supplement, "Program Property")? One
+/// note: sizes of name and description, type, name, then properties of type, size and data, padded to 8 bytes. ENOEXEC: it
+/// is none.
+pub fn wants_guard(note: &[u8]) -> Result<bool> {
+    const NT_GNU_PROPERTY_TYPE_0: u32 = 5;
+    const FEATURE_1_AND: u32 = 0xc000_0000;
+    const BTI: u32 = 1;
+    let (name_size, size, kind) = (word(note, 0)?, word(note, 4)?, word(note, 8)?);
+    if name_size != 4 || kind != NT_GNU_PROPERTY_TYPE_0 || number(note, 12)? != *b"GNU\0" {
+        return Err(Errno::ENOEXEC);
+    }
+    let properties = note.get(16..).and_then(|rest| rest.get(..size as usize)).ok_or(Errno::ENOEXEC)?;
+    let mut at = 0;
+    while at < properties.len() {
+        let (kind, len) = (word(properties, at)?, word(properties, at + 4)? as usize);
+        let data = properties.get(at + 8..).and_then(|rest| rest.get(..len)).ok_or(Errno::ENOEXEC)?;
+        if kind == FEATURE_1_AND {
+            let data: [u8; 4] = data.try_into().map_err(|_| Errno::ENOEXEC)?;
+            return Ok(u32::from_le_bytes(data) & BTI != 0);
+        }
+        at += 8 + len.next_multiple_of(8);
+    }
+    Ok(false)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,7 +182,33 @@ mod tests {
         }
     }
 
+    /// What `gcc -mbranch-protection=standard` leaves.
+    const NOTE: [u8; 32] =
+        [4, 0, 0, 0, 16, 0, 0, 0, 5, 0, 0, 0, b'G', b'N', b'U', 0, 0, 0, 0, 0xc0, 4, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0];
+
+    #[test]
+    fn properties_say_whether_code_is_guarded() {
+        assert_eq!(wants_guard(&NOTE), Ok(true));
+        let with = |at: usize, value: u8| {
+            let mut note = NOTE;
+            note[at] = value;
+            wants_guard(&note)
+        };
+        assert_eq!((with(24, 2), with(19, 0xc1)), (Ok(false), Ok(false)));
+        for (at, value) in [(0, 5), (8, 1), (12, b'g'), (4, 17), (20, 3), (20, 9), (23, 255)] {
+            assert_eq!(with(at, value), Err(Errno::ENOEXEC), "byte {at}");
+        }
+        assert!((0..NOTE.len()).all(|len| wants_guard(&NOTE[..len]).is_err()));
+    }
+
     proptest! {
+        #[test]
+        fn any_property_is_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..80), head in any::<bool>()) {
+            let mut note = if head { NOTE[..16].to_vec() } else { Vec::new() };
+            note.extend(&bytes);
+            let _ = wants_guard(&note);
+        }
+
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             let _ = header(&bytes);

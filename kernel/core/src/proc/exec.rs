@@ -10,6 +10,7 @@ use super::elf::{self, Kind, ProgramHeader};
 use super::stack::{self, aux};
 use super::{Thread, exit};
 use crate::errno::{Errno, Result};
+use crate::feature::{self, Capability};
 use crate::mm::{Backing, MapRequest, Mm, PAGE, Placement, Protection, Sharing, USER_END};
 use crate::sched::{self, CURRENT};
 use crate::vfs::{self, Inode, InodeKind, Location};
@@ -80,9 +81,12 @@ pub fn exec(mut request: Request) -> Result<()> {
         space.mmap_top = STACK_TOP - (limit.max(128 << 20) + 256 * PAGE).next_multiple_of(PAGE);
     }
     let base = if program.header.kind == Kind::Relocatable { RELOCATABLE_BASE } else { 0 };
-    let loaded = load(&mm, &program, Some(base))?;
+    // What has an interpreter is guarded by it: the kernel guards what it starts itself.
+    let guard = guard_of(interpreter.as_ref().unwrap_or(&program))?;
+    let program_guard = if interpreter.is_none() { guard } else { Guard::No };
+    let loaded = load(&mm, &program, Some(base), program_guard)?;
     let linker = match &interpreter {
-        Some(interpreter) => Some(load(&mm, interpreter, None)?),
+        Some(interpreter) => Some(load(&mm, interpreter, None, guard)?),
         None => None,
     };
     {
@@ -142,6 +146,7 @@ pub fn exec(mut request: Request) -> Result<()> {
     current.clear_child_tid.store(0, core::sync::atomic::Ordering::Relaxed);
     hal::fp::forget(&current.context);
     crate::mte::reset();
+    crate::pauth::reset();
     hal::thread::set_user_sp(sp);
     hal::thread::set_user_tpidr(0);
     let frame = current.context.frame();
@@ -241,8 +246,28 @@ fn find_room(mm: &Arc<Mm>, low: u64, end: u64) -> Result<u64> {
     Ok(mm.lock().map(request, 0)?.wrapping_sub(low))
 }
 
+/// Is code mapped with PROT_BTI?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Guard {
+    No,
+    Yes,
+}
+
+/// What the file's properties ask for, if the CPUs have it.
+fn guard_of(program: &Program) -> Result<Guard> {
+    let Some(segment) = program.segments.iter().find(|segment| segment.kind == elf::GNU_PROPERTY) else {
+        return Ok(Guard::No);
+    };
+    if segment.file_size > elf::MAX_PROPERTY {
+        return Err(Errno::ENOEXEC);
+    }
+    let note = read_some(&*program.location.inode, segment.offset, segment.file_size as usize)?;
+    let is_wanted = elf::wants_guard(&note)? && feature::has(Capability::Bti);
+    Ok(if is_wanted { Guard::Yes } else { Guard::No })
+}
+
 /// Maps the segments: at addresses as linked plus `base`, or (`None`) wherever there is room.
-fn load(mm: &Arc<Mm>, program: &Program, base: Option<u64>) -> Result<Loaded> {
+fn load(mm: &Arc<Mm>, program: &Program, base: Option<u64>, guard: Guard) -> Result<Loaded> {
     let loads = || program.segments.iter().filter(|segment| segment.kind == elf::LOAD);
     let low = loads().map(|segment| segment.address & !(PAGE - 1)).min().unwrap_or(0);
     let end = loads().map(|segment| segment.address + segment.memory_size).max().unwrap_or(0);
@@ -251,6 +276,8 @@ fn load(mm: &Arc<Mm>, program: &Program, base: Option<u64>) -> Result<Loaded> {
     for segment in loads().filter(|segment| segment.memory_size > 0) {
         let protection =
             Protection::from_bits(u64::from((segment.flags & 4) >> 2 | segment.flags & 2 | (segment.flags & 1) << 2));
+        let is_guarded = guard == Guard::Yes && protection.executable();
+        let protection = if is_guarded { protection.with_guard() } else { protection };
         let address = bias.wrapping_add(segment.address);
         let start = address & !(PAGE - 1);
         let file_end = address + segment.file_size;

@@ -60,6 +60,8 @@ pub struct Thread {
     pub faults: AtomicU64,
     /// PR_SET_TAGGED_ADDR_CTRL's word; only the thread itself changes it.
     pub mte_control: AtomicU64,
+    /// Its keys of pointer authentication.
+    pub keys: crate::pauth::ThreadKeys,
     start: SpinLock<Option<Start>>,
     is_idle: bool,
 }
@@ -92,6 +94,7 @@ impl Thread {
             vfork_released: AtomicU64::new(0),
             faults: AtomicU64::new(0),
             mte_control: AtomicU64::new(0),
+            keys: crate::pauth::ThreadKeys::default(),
             start: SpinLock::new(start),
             is_idle: false,
         })

@@ -243,6 +243,7 @@ pub fn schedule() {
     next.schedule.since.store(now, Ordering::Relaxed);
     me.switches.fetch_add(1, Ordering::Relaxed);
     crate::mte::switch(&current, &next);
+    crate::pauth::switch(&next);
     // Before the translation table: the switch's one ISB is behind both.
     crate::contextidr::switch(next.tid);
     next.activate_memory(&current);

@@ -2,6 +2,7 @@
 
 use super::user;
 use crate::errno::{Errno, Result};
+use crate::feature::{self, Capability};
 use crate::mm::{Backing, MapRequest, PAGE, Placement, Protection, Sharing, USER_END};
 use crate::proc::Thread;
 use crate::sched::CURRENT;
@@ -49,6 +50,9 @@ pub fn mmap(address: u64, length: u64, protection: u64, flags: u64, fd: i32, off
     if hal::mte::get().is_none() {
         protection = protection.untagged();
     }
+    if !feature::has(Capability::Bti) {
+        protection = protection.unguarded();
+    }
     let backing = if flags & ANONYMOUS != 0 {
         match sharing {
             Sharing::Private => Backing::Anonymous,
@@ -94,8 +98,9 @@ pub fn mprotect(address: u64, length: u64, protection: u64) -> Result<()> {
     const GROWSDOWN: u64 = 0x0100_0000;
     const GROWSUP: u64 = 0x0200_0000;
     let rights = Protection::from_bits(protection);
-    let is_known = protection & !(0x2f | GROWSDOWN | GROWSUP) == 0;
-    if !is_known || rights.tagged() && hal::mte::get().is_none() {
+    let is_known = protection & !(0x3f | GROWSDOWN | GROWSUP) == 0;
+    let is_missing = rights.tagged() && hal::mte::get().is_none() || rights.guarded() && !feature::has(Capability::Bti);
+    if !is_known || is_missing {
         return Err(Errno::EINVAL);
     }
     with_space(|space, asid| space.protect(untagged(address), length, rights, asid))?

@@ -9,6 +9,7 @@ use super::user;
 use crate::errno::{Errno, Result};
 use crate::futex as futexes;
 use crate::mte;
+use crate::pauth;
 use crate::proc::wait::{Options, Which};
 use crate::proc::{ExitStatus, Process, clone as cloning, exec, exit as ending, table, wait};
 use crate::sched::{self, CURRENT};
@@ -368,8 +369,11 @@ pub fn prlimit64(pid: i32, resource: usize, new: u64, old: u64) -> Result<()> {
 pub fn prctl(option: u32, argument: u64, third: u64, fourth: u64, fifth: u64) -> Result<u64> {
     const SET_NAME: u32 = 15;
     const GET_NAME: u32 = 16;
+    const PAC_RESET_KEYS: u32 = 54;
     const SET_TAGGED_ADDR_CTRL: u32 = 55;
     const GET_TAGGED_ADDR_CTRL: u32 = 56;
+    const PAC_SET_ENABLED_KEYS: u32 = 60;
+    const PAC_GET_ENABLED_KEYS: u32 = 61;
     match option {
         SET_NAME => {
             let mut name = [0; 16];
@@ -390,6 +394,9 @@ pub fn prctl(option: u32, argument: u64, third: u64, fourth: u64, fifth: u64) ->
             mte::set_control(mte::control::Control::new(argument, hal::mte::get())?);
             Ok(0)
         }
+        PAC_RESET_KEYS if (third, fourth, fifth) == (0, 0, 0) => pauth::reset_keys(argument).map(|()| 0),
+        PAC_SET_ENABLED_KEYS if (fourth, fifth) == (0, 0) => pauth::set_enabled(argument, third).map(|()| 0),
+        PAC_GET_ENABLED_KEYS if (argument, third, fourth, fifth) == (0, 0, 0, 0) => pauth::enabled(),
         GET_TAGGED_ADDR_CTRL if (argument, third, fourth, fifth) == (0, 0, 0, 0) => mte::control(),
         _ => Err(Errno::EINVAL),
     }

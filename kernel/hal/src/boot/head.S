@@ -61,6 +61,15 @@ settle_level:
 	cmp	x3, #2
 	cset	x3, hs
 	lsl	x3, x3, #56		// HCR_EL2.ATA
+	mrs	x1, id_aa64isar1_el1
+	mrs	x2, S3_0_C0_C6_2	// ID_AA64ISAR2_EL1
+	ubfx	x1, x1, #4, #8		// APA, API
+	ubfx	x2, x2, #12, #4		// APA3
+	orr	x1, x1, x2
+	cmp	x1, #0
+	cset	x1, ne
+	add	x1, x1, x1, lsl #1
+	orr	x3, x3, x1, lsl #40	// HCR_EL2.API, APK
 	mrs	x1, id_aa64pfr0_el1
 	ubfx	x1, x1, #24, #4		// GIC: system registers
 	cbz	x1, 2f

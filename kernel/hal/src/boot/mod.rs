@@ -175,6 +175,13 @@ mod target {
             // SAFETY: MSR PAN, #1: EL0's pages are not for plain loads and stores.
             unsafe { core::arch::asm!(".inst 0xd500419f", options(nomem, nostack)) };
         }
+        // ID_AA64PFR1_EL1.BT: PACIASP is no landing pad for BR either (SCTLR_EL1.BT0), as Linux has it.
+        if read_register!("id_aa64pfr1_el1") & 0xf != 0 {
+            let sctlr = read_register!("sctlr_el1") | 1 << 35;
+            // SAFETY: it restricts branches of EL0 in guarded pages.
+            unsafe { cpu::write_register!("sctlr_el1", sctlr) };
+            cpu::isb();
+        }
         // ID_AA64ISAR2_EL1.MOPS: programs are told (HWCAP2_MOPS), so EL0 may (SCTLR_EL1.MSCEn).
         if read_register!("S3_0_C0_C6_2") >> 16 & 0xf != 0 {
             let sctlr = read_register!("sctlr_el1") | 1 << 33;

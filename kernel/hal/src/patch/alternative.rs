@@ -15,6 +15,10 @@ pub mod capability {
     pub const LSE: u32 = 3;
     /// FEAT_MTE2.
     pub const MTE: u32 = 5;
+    /// FEAT_PAuth.
+    pub const PAUTH: u32 = 9;
+    /// FEAT_BTI.
+    pub const BTI: u32 = 10;
 }
 
 /// Condition of an alternative: a capability's number, or with this bit set its absence.
