@@ -80,6 +80,12 @@ pub const ALL: &[Run] = &[
         millions: 1000,
     },
     Run {
+        name: "job-control",
+        init: Init::Script(include_str!("../../initramfs/kernel/job-control.sh")),
+        cpus: &[1, 4],
+        millions: 10_000,
+    },
+    Run {
         name: "pipes",
         init: Init::Script(include_str!("../../initramfs/kernel/pipes.sh")),
         cpus: &[1, 4],
