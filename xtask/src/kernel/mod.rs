@@ -4,6 +4,7 @@ mod build;
 mod built_in;
 mod contpte;
 mod fuzz;
+mod levels;
 mod mrs_trace;
 mod mte;
 mod paths;
@@ -37,6 +38,7 @@ pub type Own = fn(&Path, boot::Echo) -> Result<String>;
 pub const OWN: &[(&str, Own)] = &[
     (built_in::NAME, built_in::check),
     (contpte::NAME, contpte::check),
+    (levels::NAME, levels::check),
     (fuzz::NAME, fuzz::check),
     (mrs_trace::NAME, mrs_trace::check),
     (mte::NAME, mte::check),

@@ -80,6 +80,12 @@ pub const ALL: &[Run] = &[
         millions: 1000,
     },
     Run {
+        name: "plain",
+        init: Init::Programs(include_str!("../../initramfs/kernel/plain.sh"), &[], &["hello", "contpte"]),
+        cpus: &[1],
+        millions: 1000,
+    },
+    Run {
         name: "job-control",
         init: Init::Script(include_str!("../../initramfs/kernel/job-control.sh")),
         cpus: &[1, 4],
