@@ -154,12 +154,18 @@ pub struct RunArgs {
     /// Wait for a debugger (not yet).
     #[arg(long, value_name = "ADDRESS")]
     gdb: Option<String>,
-    /// Snapshot at the end (not yet).
-    #[arg(long, value_name = "FILE")]
-    save: Option<PathBuf>,
-    /// Start from a snapshot (not yet).
-    #[arg(long, value_name = "FILE")]
-    load: Option<PathBuf>,
+    /// Write a snapshot of the machine to FILE at the point that --at names, and end with status 0. Disks are not in it, only
+    /// what they must hold.
+    #[arg(long, value_name = "FILE", requires = "at")]
+    pub save: Option<PathBuf>,
+    /// Where to take the snapshot: insns=N, at the end of the round (10000 ticks a CPU) in which N instructions (as
+    /// --max-insns counts them) are reached.
+    #[arg(long, value_name = "insns=N", requires = "save")]
+    at: Option<String>,
+    /// Go on from the snapshot in FILE. The machine is the snapshot's; --disk (as many as it has, in its order) says where
+    /// its disks are now.
+    #[arg(long, value_name = "FILE", conflicts_with_all = MACHINE_FLAGS)]
+    pub restore: Option<PathBuf>,
     /// The guest's serial port: stdio, or FILE for its output (then it gets no input).
     #[arg(long, value_name = "stdio|FILE", default_value = "stdio")]
     pub console: PathBuf,
@@ -171,6 +177,28 @@ pub struct RunArgs {
     #[arg(long, value_enum, default_value_t = SemihostingChoice::Auto)]
     pub semihosting: SemihostingChoice,
 }
+
+/// The flags that say what the machine is, which a snapshot says.
+const MACHINE_FLAGS: [&str; 18] = [
+    "kernel",
+    "initrd",
+    "append",
+    "dtb",
+    "firmware",
+    "cpus",
+    "memory",
+    "cpu",
+    "feature",
+    "gic",
+    "policy",
+    "net",
+    "rng",
+    "share",
+    "time",
+    "seed",
+    "semihosting",
+    "engine",
+];
 
 /// `--net`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -227,8 +255,6 @@ impl RunArgs {
             ("--engine", (self.engine == EngineName::Jit).then(|| "jit".into()), "interpret (interp, auto)"),
             ("--threads", (self.threads == Threads::Parallel).then(|| "parallel".into()), "use one thread (serial)"),
             ("--gdb", self.gdb.clone(), "count (--stats)"),
-            ("--save", path(&self.save), RUN),
-            ("--load", path(&self.load), RUN),
         ];
         given
             .into_iter()
@@ -265,10 +291,40 @@ impl RunArgs {
             },
             seed: self.seed,
             policy: self.policy.parse().map_err(policy)?,
-            max_insns: self.max_insns,
-            timeout: self.timeout.as_deref().map(timeout).transpose()?,
+            ..self.bounds()?
         })
     }
+
+    /// What bounds the run; the rest as by default.
+    fn bounds(&self) -> Result<MachineConfig, ConfigError> {
+        Ok(MachineConfig {
+            max_insns: self.max_insns,
+            pause: self.at.as_deref().map(at).transpose()?,
+            timeout: self.timeout.as_deref().map(timeout).transpose()?,
+            ..MachineConfig::default()
+        })
+    }
+
+    /// The machine of a snapshot under the flags that go with one.
+    pub fn restored(&self, saved: MachineConfig) -> Result<MachineConfig, ConfigError> {
+        if let Some(error) = self.not_yet() {
+            return Err(error);
+        }
+        let MachineConfig { max_insns, pause, timeout, .. } = self.bounds()?;
+        let mut disks = saved.disks;
+        if !self.disk.is_empty() {
+            if self.disk.len() != disks.len() {
+                return Err(ConfigError::SnapshotDisks { given: self.disk.len(), saved: disks.len() });
+            }
+            disks = self.disk.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
+        }
+        Ok(MachineConfig { disks, max_insns, pause, timeout, ..saved })
+    }
+}
+
+fn at(text: &str) -> Result<u64, ConfigError> {
+    let count = text.strip_prefix("insns=").filter(|count| count.bytes().all(|b| b.is_ascii_digit()));
+    count.and_then(|count| count.parse().ok()).ok_or_else(|| ConfigError::At(text.to_owned()))
 }
 
 fn timeout(text: &str) -> Result<Duration, ConfigError> {
@@ -365,12 +421,56 @@ mod tests {
             ("--engine", "jit"),
             ("--threads", "parallel"),
             ("--gdb", ":1234"),
-            ("--save", "s"),
-            ("--load", "s"),
         ] {
             let message = parse(&["--kernel", "k", flag, value]).unwrap_err();
             assert!(message.starts_with(&format!("{flag} {value}: not yet; this version can ")), "{message}");
         }
+    }
+
+    #[test]
+    fn a_snapshot_says_what_the_machine_is() {
+        const WITH_A_SNAPSHOT: [&str; 14] = [
+            "restore",
+            "save",
+            "at",
+            "disk",
+            "threads",
+            "max-insns",
+            "timeout",
+            "stats",
+            "vmlinux",
+            "trace",
+            "trace-events",
+            "gdb",
+            "console",
+            "virtio-console",
+        ];
+        let command = Cli::command();
+        let run = command.find_subcommand("run").unwrap();
+        let names: Vec<_> = run.get_arguments().filter_map(|arg| arg.get_long()).collect();
+        assert!(names.len() > 20);
+        for name in names {
+            let refused = MACHINE_FLAGS.contains(&name);
+            let other = matches!(name, "help" | "version");
+            assert_ne!(refused, WITH_A_SNAPSHOT.contains(&name) || other, "--{name}: does it go with a snapshot?");
+        }
+        assert!(parse(&["--restore", "s", "--cpus", "2"]).unwrap_err().contains("--cpus"));
+        assert!(parse(&["--kernel", "k", "--save", "s"]).unwrap_err().contains("--at"));
+        assert_eq!(parse(&["--kernel", "k", "--save", "s", "--at", "insns=7"]).unwrap().pause, Some(7));
+    }
+
+    #[test]
+    fn disks_of_a_snapshot_may_have_moved() {
+        let restored = |words: &[&str]| {
+            let saved = parse(&["--kernel", "k", "--disk", "a", "--seed", "4"]).unwrap();
+            let words = ["vambrace", "run", "--restore", "s"].iter().chain(words);
+            let Command::Run(args) = Cli::try_parse_from(words).unwrap().command else { panic!("not run") };
+            args.restored(saved).map_err(|error| error.to_string())
+        };
+        let moved = restored(&["--disk", "b", "--max-insns", "9"]).unwrap();
+        assert_eq!((moved.disks[0].path.to_str(), moved.max_insns, moved.seed), (Some("b"), Some(9), 4));
+        assert_eq!(restored(&[]).unwrap().disks[0].path.to_str(), Some("a"));
+        assert!(restored(&["--disk", "b", "--disk", "c"]).unwrap_err().contains("2 disks"));
     }
 
     #[test]
@@ -397,8 +497,11 @@ mod tests {
             ("--timeout", "1e400"),
             ("--timeout", "nan"),
             ("--timeout", "soon"),
+            ("--at", "insns=-1"),
+            ("--at", "100"),
         ] {
-            let message = parse(&["--kernel", "k", flag, value]).unwrap_err();
+            let with = if flag == "--at" { ["--save", "s"].as_slice() } else { &[] };
+            let message = parse(&[&["--kernel", "k", flag, value], with].concat()).unwrap_err();
             assert!(message.contains(flag) && message.contains(value), "{flag} {value}: {message}");
         }
         assert!(parse(&["--no-such-flag"]).is_err());

@@ -47,6 +47,11 @@ pub struct Named {
 }
 
 impl Named {
+    /// Adds a file that the run reads.
+    pub fn add(&mut self, flag: &'static str, path: &Path) {
+        self.files.push((flag, path.to_owned()));
+    }
+
     /// Those that `config` names, and that of `--vmlinux`. No disk that the guest may write is another of them.
     pub fn of(config: &MachineConfig, vmlinux: Option<&Path>) -> Result<Self, FileError> {
         let one = |flag, path: &Option<PathBuf>| path.iter().map(|p| (flag, p.clone())).collect::<Vec<_>>();

@@ -7,6 +7,7 @@ mod files;
 mod info;
 mod input;
 mod run;
+mod snapshots;
 mod status;
 mod stop;
 mod terminal;

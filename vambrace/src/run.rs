@@ -8,7 +8,9 @@ use std::time::Instant;
 use flate2::write::GzEncoder;
 use machine::config::host_memory;
 use machine::setup::Sleep;
-use machine::{ConfigError, Input, Limit, Machine, MachineConfig, Options, Outcome, Semihosting, SetupError};
+use machine::{
+    ConfigError, Description, Input, Limit, Machine, MachineConfig, Options, Outcome, Semihosting, SetupError,
+};
 use profile::{Counters, Exit, Report, RunFacts, Trace, TraceFormat};
 use thiserror::Error;
 
@@ -16,6 +18,7 @@ use crate::args::{RunArgs, SemihostingChoice, TraceEvents};
 use crate::console::Console;
 use crate::files::{self, FileError, Named};
 use crate::input::{self, Keys, Source};
+use crate::snapshots::{Restored, Save, SnapshotFailure};
 use crate::status::Status;
 use crate::stop::{Reason, Stopper, die_by};
 use crate::terminal::Raw;
@@ -30,6 +33,8 @@ enum Failure {
     Setup(#[from] SetupError),
     #[error(transparent)]
     File(#[from] FileError),
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotFailure),
     #[error("standard input: {0}")]
     Input(std::io::Error),
     #[error("cannot handle signals: {0}")]
@@ -49,6 +54,7 @@ impl Failure {
         match self {
             Self::Config(_) | Self::File(_) | Self::Symbols(_) | Self::Input(_) => Status::Usage,
             Self::Setup(error) => status_of_setup(error),
+            Self::Snapshot(error) => error.status(),
             Self::Signals(_) | Self::Terminal(_) | Self::Stats { .. } | Self::Trace { .. } => Status::ToolError,
         }
     }
@@ -79,9 +85,20 @@ enum Stats {
 }
 
 fn try_run(args: &RunArgs) -> Result<Status, Failure> {
-    let config = args.config()?;
+    let mut restored = args.restore.as_deref().map(Restored::open).transpose()?;
+    let (config, semihosting) = if let Some(restored) = &restored {
+        (args.restored(restored.config().clone())?, restored.semihosting())
+    } else {
+        let config = args.config()?;
+        let semihosting = semihosting(args.semihosting, &config);
+        (config, semihosting)
+    };
     config.validate(host_memory())?;
     let mut named = Named::of(&config, args.vmlinux.as_deref())?;
+    if let Some(path) = &args.restore {
+        named.add("--restore", path);
+    }
+    let save = args.save.as_deref().map(|path| Save::open(path, &mut named)).transpose()?;
     let symbols = SymbolSource::open(args.vmlinux.as_deref(), config.kernel.as_deref())?;
     let stats = match &args.stats {
         None => Stats::No,
@@ -118,19 +135,24 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
         virtio_console: virtio_output.map(|output| Box::new(output) as Box<dyn Write + Send>),
         input: ports.input,
         sleep,
-        semihosting: semihosting(args.semihosting, &config),
+        semihosting,
     };
-    let mut machine = Machine::from_config(&config, options)?;
+    let mut machine = match &mut restored {
+        Some(restored) => restored.machine(&config, options)?,
+        None => Machine::from_config(&config, options)?,
+    };
     // From here on there is a run, whose results replace older ones.
     for (port, file) in [(Port::Uart, &console_file), (Port::Virtio, &virtio_file)] {
         if let Some(file) = file {
             files::empty(file).map_err(|source| at_console(args, port, source))?;
         }
     }
-    let counters: Vec<Counters> = match stats {
-        Stats::No => Vec::new(),
-        Stats::Summary | Stats::Json(_) => (0..config.cpus).map(|_| Counters::new()).collect(),
-    };
+    // Whoever goes on from a snapshot may want the statistics of the whole run.
+    let counts = !matches!(stats, Stats::No) || save.is_some() || restored.is_some();
+    let counters: Vec<Counters> = (0..if counts { config.cpus } else { 0 }).map(|_| Counters::new()).collect();
+    if let Some(restored) = restored {
+        restored.finish(&counters)?;
+    }
     let trace_failure =
         |reason| Failure::Trace { file: args.trace.as_deref().unwrap_or(Path::new("")).display().to_string(), reason };
     let trace = trace_file.map(|file| start_trace(file, args)).transpose().map_err(trace_failure)?;
@@ -148,7 +170,17 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
     drop(raw);
 
     let reason = stopper.take_reason();
-    let (status, text) = ending(&outcome, reason.as_ref(), &config);
+    let (status, text) = match save {
+        Some(save) if outcome == Outcome::Paused => {
+            save.write(&mut machine, &Description { config: config.clone(), semihosting }, &counters)?;
+            (Status::Success, "saved".into())
+        }
+        Some(_) => match ending(&outcome, reason.as_ref(), &config) {
+            (Status::Success, text) => (Status::ToolError, format!("{text} before the snapshot was taken")),
+            end => end,
+        },
+        None => ending(&outcome, reason.as_ref(), &config),
+    };
     if status != Status::Success {
         eprintln!("vambrace: {text}");
     }
@@ -288,6 +320,7 @@ fn ending(outcome: &Outcome, reason: Option<&Reason>, config: &MachineConfig) ->
     match (outcome, reason) {
         (_, Some(Reason::Console(error))) => (Status::ToolError, format!("the console cannot be written: {error}")),
         (Outcome::PoweredOff, _) => (Status::Success, "powered off".into()),
+        (Outcome::Paused, _) => (Status::Success, "paused".into()),
         (Outcome::Reset, _) => (Status::GuestStopped, "the guest asked for a reset".into()),
         (Outcome::Exit(code), _) => match Status::of_guest(*code) {
             Status::Guest(0) => (Status::Success, "the guest ended with code 0".into()),

@@ -468,3 +468,71 @@ fn a_console_that_nobody_reads() {
     assert_eq!(status(&output), 1);
     assert!(errors(&output).contains("console cannot be written"), "{output:?}");
 }
+
+/// Writes 'A', spins 100000 times, writes 'B' and powers off.
+const TWO_LETTERS: [u32; 10] = [
+    0xd2a1_2001, // mov x1, #0x09000000
+    0x5280_0820, // mov w0, #'A'
+    0xb900_0020, // str w0, [x1]
+    0xd2a0_0322, // mov x2, #0x190000
+    0xf100_0442, // subs x2, x2, #1
+    0x54ff_ffe1, // b.ne .-4
+    0x5280_0840, // mov w0, #'B'
+    0xb900_0020, // str w0, [x1]
+    0x1400_0001, // b .+4
+    POWER_OFF[0],
+];
+
+#[test]
+fn a_run_goes_on_from_a_snapshot() {
+    let bench = Bench::new();
+    let code = [&TWO_LETTERS[..], &POWER_OFF[1..]].concat();
+    let hash = |name: &str| {
+        let text = fs::read_to_string(bench.path(name)).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        (json["state_hash"].clone(), json["insns"].clone(), json["cpus"].clone())
+    };
+    let whole = bench.run(&code).arg("--stats").arg(bench.path("whole")).output().unwrap();
+    assert_eq!((status(&whole), &whole.stdout[..]), (0, &b"AB"[..]), "{whole:?}");
+    let disk = bench.file("disk", &[7; 4096]);
+    let snapshot = bench.path("snapshot");
+    let save = |code: &[u32]| {
+        let mut command = bench.run(code);
+        command.arg("--disk").arg(&disk).args(["--at", "insns=100000", "--save"]).arg(&snapshot).output().unwrap()
+    };
+    let first = save(&code);
+    assert_eq!((status(&first), &first.stdout[..]), (0, &b"A"[..]), "{first:?}");
+    let restore = |words: &[&str]| {
+        tool().args(["run", "--restore"]).arg(&snapshot).args(words).arg("--stats").arg(bench.path("rest")).output()
+    };
+    // The kernel is in the snapshot.
+    fs::remove_file(bench.path("kernel")).unwrap();
+    let second = restore(&[]).unwrap();
+    assert_eq!((status(&second), &second.stdout[..]), (0, &b"B"[..]), "{second:?}");
+    let (_, insns, cpus) = hash("rest");
+    assert_eq!((insns, cpus), (hash("whole").1, hash("whole").2), "instructions of the whole run");
+
+    // Disks are known by what is on them, not by their names.
+    let moved = bench.path("moved");
+    fs::rename(&disk, &moved).unwrap();
+    assert_eq!(status(&restore(&[]).unwrap()), 2);
+    assert_eq!(status(&restore(&["--disk", moved.to_str().unwrap()]).unwrap()), 0);
+    fs::write(&moved, [8; 4096]).unwrap();
+    let other = restore(&["--disk", moved.to_str().unwrap()]).unwrap();
+    assert_eq!(status(&other), 2);
+    assert!(errors(&other).contains("what is on the disk"), "{other:?}");
+
+    // What is no snapshot, and what is a part of one.
+    fs::write(&disk, [7; 4096]).unwrap();
+    let bytes = fs::read(&snapshot).unwrap();
+    for (contents, message) in [(&b"text"[..], "not a snapshot"), (&bytes[..bytes.len() / 2], "cut short")] {
+        fs::write(&snapshot, contents).unwrap();
+        let output = restore(&[]).unwrap();
+        assert_eq!(status(&output), 2, "{output:?}");
+        assert!(errors(&output).contains(message), "{output:?}");
+    }
+    // A guest that ends before.
+    let early = save(&POWER_OFF);
+    assert_eq!(status(&early), 1);
+    assert!(errors(&early).contains("before the snapshot"), "{early:?}");
+}

@@ -95,6 +95,8 @@ pub struct Boot {
     pub until: Option<String>,
     /// A virtio disk.
     pub disk: Option<Disk>,
+    /// A snapshot that Vambrace goes on from; then the rest of the machine is the snapshot's.
+    pub restore: Option<PathBuf>,
     /// Where Vambrace writes its statistics: `-` or a file.
     pub stats: Option<PathBuf>,
     /// Where a trace goes.
@@ -130,6 +132,7 @@ impl Boot {
             input: None,
             until: None,
             disk: None,
+            restore: None,
             stats: None,
             trace: None,
             max_insns: None,
@@ -159,21 +162,12 @@ impl Boot {
                 command
             }
         };
-        command.arg("run").arg("--kernel").arg(&self.kernel);
-        if let Some(initrd) = &self.initrd {
-            command.arg("--initrd").arg(initrd);
-        }
-        command.args(["--append", &self.append, "--cpus", &self.cpus.to_string()]);
-        command.args(["--memory", &format!("{}M", self.memory)]);
-        if let Some(cpu) = self.cpu {
-            command.args(["--cpu", cpu]);
-        }
-        if self.level == Level::El1 {
-            command.args(["--feature", "el2=off"]);
-        }
-        command.args(&self.words);
-        if self.semihosting {
-            command.args(["--semihosting", "on"]);
+        command.arg("run");
+        match &self.restore {
+            Some(file) => {
+                command.arg("--restore").arg(file);
+            }
+            None => self.describe(&mut command),
         }
         if let Some(disk) = &self.disk {
             let mut value = disk.path.clone().into_os_string();
@@ -192,6 +186,26 @@ impl Boot {
             command.args(["--max-insns", &max_insns.to_string()]);
         }
         command
+    }
+
+    /// What the machine is.
+    fn describe(&self, command: &mut Command) {
+        command.arg("--kernel").arg(&self.kernel);
+        if let Some(initrd) = &self.initrd {
+            command.arg("--initrd").arg(initrd);
+        }
+        command.args(["--append", &self.append, "--cpus", &self.cpus.to_string()]);
+        command.args(["--memory", &format!("{}M", self.memory)]);
+        if let Some(cpu) = self.cpu {
+            command.args(["--cpu", cpu]);
+        }
+        if self.level == Level::El1 {
+            command.args(["--feature", "el2=off"]);
+        }
+        command.args(&self.words);
+        if self.semihosting {
+            command.args(["--semihosting", "on"]);
+        }
     }
 
     fn qemu(&self) -> Command {

@@ -10,6 +10,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("vambrace-arch", 0),
     ("vambrace-event", 5),
     ("vambrace-symbols", 5),
+    ("vambrace-snapshot", 8),
     ("vambrace-ir", 10),
     ("vambrace-bus", 10),
     ("vambrace-sem", 15),

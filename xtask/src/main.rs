@@ -20,6 +20,7 @@ mod oracle;
 mod perf;
 mod setup;
 mod shell;
+mod snapshots;
 mod tags;
 mod test;
 mod twice;
@@ -54,6 +55,8 @@ enum Task {
     Nested(nested::Args),
     /// What trapping the interrupt controller's common registers costs a guest with pseudo-NMI.
     Seed002(nested::Seed002Args),
+    /// Save a run in the middle and restore it: it ends as one that was not.
+    Snapshot(snapshots::Args),
     /// Measure Vambrace beside QEMU.
     Bench(bench::Args),
     /// Build our kernel, and run programs on it.
@@ -90,6 +93,7 @@ fn run(task: Task) -> Result<()> {
         Task::Boots(args) => boots::run(&args),
         Task::Nested(args) => nested::run(&args),
         Task::Seed002(args) => nested::seed002(&args),
+        Task::Snapshot(args) => snapshots::run(&args),
         Task::Bench(args) => bench::run(&args),
         Task::Kernel(args) => kernel::run(&args),
         Task::Release => kernel::release(),

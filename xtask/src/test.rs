@@ -12,7 +12,7 @@ use crate::boot::{self, Access, Boot, Disk, Echo, Machine, Outcome};
 use crate::boots::expect_demo;
 use crate::guests::{GUESTS_VARIABLE, Guests, Kernel};
 use crate::nested::{Nested, Work};
-use crate::{devices, kernel, kvm, levels, oracle, perf, setup, shell, tags, twice};
+use crate::{devices, kernel, kvm, levels, oracle, perf, setup, shell, snapshots, tags, twice};
 
 /// The kernel that CI boots.
 const KERNEL: Kernel = Kernel::V6_1;
@@ -225,6 +225,10 @@ fn boots(guests: &Guests, tally: &mut Tally) -> Result<()> {
     let levels = || levels::check(guests, KERNEL);
     tally.check(&format!("programs for newer levels under {KERNEL}, on max and on cortex-a57"), levels);
     tally.check(&format!("two runs of {KERNEL} on 4 CPUs are the same"), || same_twice(guests));
+    tally.check(
+        &format!("{KERNEL} on 4 CPUs, saved at 500 million instructions and restored, ends as if it had not been"),
+        || snapshots::demo(guests, KERNEL, 4, 500_000_000).map(|line| println!("{line}")),
+    );
     Ok(())
 }
 

@@ -82,6 +82,11 @@ impl Choices {
         (z ^ z >> 31) & 1 == 1
     }
 
+    /// Goes on from a state that [`Choices::state`] gave.
+    pub const fn set_state(&mut self, state: u64) {
+        self.state = state;
+    }
+
     /// What distinguishes one state of the choices from another, for hashes.
     #[must_use]
     pub const fn state(&self) -> u64 {

@@ -1,5 +1,7 @@
 //! What the bus asks of a device.
 
+use snapshot::{Codec, Invalid};
+
 /// The size of one access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -38,7 +40,8 @@ pub struct MmioAccess {
     pub size: Size,
     /// Index of the PE that makes the access.
     pub cpu: usize,
-    /// The machine's time in nanoseconds since power-on.
+    /// The machine's time in nanoseconds since power-on, as of the start of the present round: the same for every access
+    /// of a CPU's turn, however the turn is cut.
     pub now: u64,
 }
 
@@ -57,4 +60,8 @@ pub trait Device: Send {
     fn write(&mut self, access: MmioAccess, value: u64) -> Result<(), DeviceFault>;
     /// Folds the whole guest-visible state into `state`, in a fixed order, for the end-of-run hash.
     fn hash(&self, state: &mut dyn core::hash::Hasher);
+    /// Saves the whole state, or takes it from a snapshot: all that is not the same in every device that the same
+    /// configuration makes. Take `self` apart without `..`, so that no field is forgotten. What a file says is not to be
+    /// believed. Wires are not driven: the interrupt controller has their levels in its own state.
+    fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid>;
 }

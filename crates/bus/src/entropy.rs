@@ -1,8 +1,16 @@
 //! Values that look random to the guest and follow from the machine's seed alone.
 
+use snapshot::{Codec, Invalid, Persist};
+
 /// A stream of bits that the seed and a purpose determine. Not for cryptography on the host.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Entropy(u64);
+
+impl Persist for Entropy {
+    fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        codec.value(&mut self.0)
+    }
+}
 
 impl Entropy {
     /// The stream of `seed` for `purpose`; streams of two purposes do not share values.

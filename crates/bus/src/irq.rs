@@ -88,6 +88,10 @@ impl CpuLines {
     pub fn get(&self) -> u32 {
         self.0.load(Relaxed)
     }
+    /// Sets all lines at once, as a snapshot has them.
+    pub fn restore(&self, lines: u32) {
+        self.0.store(lines | Self::ATTENTION, Relaxed);
+    }
     /// Drives the lines in `mask`.
     pub fn drive(&self, mask: u32, level: Level) {
         match level {

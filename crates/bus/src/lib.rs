@@ -6,10 +6,11 @@ pub mod entropy;
 pub mod irq;
 pub mod map;
 pub mod ram;
+mod snapshots;
 mod tags;
 
 pub use device::{Device, DeviceFault, MmioAccess, Size};
 pub use entropy::Entropy;
 pub use irq::{CpuInterface, CpuLines, IrqLine, IrqSink, Level};
-pub use map::{Bus, MapError, Target};
+pub use map::{Bus, DevicePart, MapError, Target};
 pub use ram::{Ram, RamError};

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use arch::Pa;
+use snapshot::{Codec, Invalid};
 use thiserror::Error;
 
 use crate::{Device, DeviceFault, MmioAccess, Ram, Size};
@@ -40,6 +41,19 @@ struct Window {
     len: u64,
     name: String,
     device: Arc<Mutex<dyn Device>>,
+}
+
+/// What saves and loads one device.
+pub struct DevicePart<'a>(&'a Window);
+
+impl DevicePart<'_> {
+    /// Saves or loads it. The name and the place are part of it, so that a device does not get another one's state.
+    pub fn persist(&self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        let window = self.0;
+        codec.same(&window.name, &format!("the device at {:#x}, here {},", window.base, window.name))?;
+        codec.same(&window.base, &format!("the place of {}", window.name))?;
+        window.device.lock().expect("no device panics").persist(codec)
+    }
 }
 
 /// The physical address map of one machine. Built once, then shared by all PEs.
@@ -124,6 +138,11 @@ impl Bus {
             Size::Word => self.ram.read_u32(offset).map(u64::from),
             Size::Double => self.ram.read_u64(offset),
         }
+    }
+
+    /// Saves or loads one device after the other, in address order: `part` gets what does that, once for each.
+    pub fn persist_devices<E>(&self, mut part: impl FnMut(DevicePart<'_>) -> Result<(), E>) -> Result<(), E> {
+        self.windows.iter().try_for_each(|window| part(DevicePart(window)))
     }
 
     /// Folds RAM and every device into `state`, in address order.

@@ -187,6 +187,11 @@ impl Ram {
         self.tags.set(offset, tag);
     }
 
+    /// The tags of RAM from `offset` on, two in a byte, the lower granule's in the low half; `None` where all are 0.
+    pub(crate) fn packed_tags(&self, offset: u64, bytes: u64) -> Option<Vec<u8>> {
+        self.tags.packed(offset, bytes)
+    }
+
     fn check(&self, offset: u64, bytes: u64) -> Option<()> {
         (offset.checked_add(bytes)? <= self.len).then_some(())
     }
@@ -260,7 +265,7 @@ impl Ram {
     }
 
     /// Which pages may hold something other than zeros.
-    fn resident_pages(&self) -> Vec<bool> {
+    pub(crate) fn resident_pages(&self) -> Vec<bool> {
         let pages = self.len.div_ceil(CODE_PAGE) as usize;
         let mut seen = vec![0u8; pages];
         // SAFETY: `seen` has one byte a page of the mapping, which is what mincore writes.

@@ -53,6 +53,19 @@ impl TagStore {
         }
     }
 
+    /// The tags from `offset` on (a multiple of 32) for `bytes`, two in a byte; `None` where all are 0.
+    pub(crate) fn packed(&self, offset: u64, bytes: u64) -> Option<Vec<u8>> {
+        let chunks = self.chunks.get()?;
+        let mut seen = false;
+        let pair = |at: u64| {
+            let chunk = chunks.get((at / CHUNK) as usize)?.get()?;
+            Some(chunk[Self::place(at).0].load(Relaxed))
+        };
+        let pairs = (offset..offset + bytes).step_by(32).map(|at| pair(at).unwrap_or(0));
+        let packed = pairs.inspect(|pair| seen |= *pair != 0).collect();
+        seen.then_some(packed)
+    }
+
     /// Folds the tags that are not 0 into `state`.
     pub(crate) fn hash(&self, state: &mut dyn core::hash::Hasher) {
         for (index, chunk) in self.chunks.get().into_iter().flatten().enumerate() {

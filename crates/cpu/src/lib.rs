@@ -17,6 +17,7 @@ mod pauth;
 mod pe;
 mod pmu;
 mod run;
+mod snapshots;
 mod step;
 mod system;
 mod tags;

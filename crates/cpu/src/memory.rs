@@ -318,7 +318,11 @@ impl Pe {
             }
             Target::Device(index, offset) => {
                 let access = self.mmio(offset, log2);
-                self.bus.read_device(index, access).ok()
+                let lines = self.lines.get();
+                let value = self.bus.read_device(index, access).ok();
+                // As where a register of the GIC is read: an interrupt is taken before the next instruction.
+                self.leave_block |= self.lines.get() != lines;
+                value
             }
             Target::Nothing => None,
         };
@@ -348,7 +352,7 @@ impl Pe {
     }
 
     fn mmio(&self, offset: u64, log2: u32) -> MmioAccess {
-        MmioAccess { offset, size: size_of(log2), cpu: self.index, now: self.nanoseconds() }
+        MmioAccess { offset, size: size_of(log2), cpu: self.index, now: self.device_time }
     }
 
     /// The offset in RAM of an atomic or exclusive access: aligned, and allowed as `kinds` ask, in that order, so that
@@ -503,8 +507,8 @@ impl Pe {
 /// The exclusive monitor: what the last load-exclusive marked. One PE at a time runs, and its monitor is cleared
 /// whenever another PE may run (the architecture allows the monitor to be cleared at any time), so that no store of
 /// another PE is missed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Monitor {
-    offset: u64,
-    bytes: u64,
+    pub offset: u64,
+    pub bytes: u64,
 }

@@ -143,9 +143,11 @@ pub struct Pe {
     pub(crate) taken: u64,
     /// Ticks that passed without a retired instruction: sleep, exceptions that instructions did not retire for.
     pub(crate) skipped: u64,
+    /// The time that devices see, in nanoseconds.
+    pub(crate) device_time: u64,
     /// Instructions retired at each EL, up to the last change of EL.
-    insns_at_el: [u64; 4],
-    el_since: u64,
+    pub(crate) insns_at_el: [u64; 4],
+    pub(crate) el_since: u64,
 
     pub(crate) pstate: Pstate,
     /// SP_EL0 to SP_EL3; the entry of the current one is out of date.
@@ -242,6 +244,7 @@ impl Pe {
             insns: 0,
             taken: 0,
             skipped: 0,
+            device_time: 0,
             insns_at_el: [0; 4],
             el_since: 0,
             pstate: Pstate::reset(if config.model.has(Feature::FEAT_EL2) { El::El2 } else { El::El1 }),
@@ -289,7 +292,7 @@ impl Pe {
         };
         pe.lines.drive(CpuLines::ATTENTION, bus::Level::High);
         pe.load_id_registers(config.mpidr);
-        pe.context_changed();
+        pe.derive();
         pe
     }
 
@@ -488,8 +491,11 @@ impl Pe {
     pub fn skip_to(&mut self, ticks: u64) {
         self.skipped += ticks.saturating_sub(self.ticks());
     }
-    pub(crate) fn nanoseconds(&self) -> u64 {
-        (u128::from(self.ticks()) * 1_000_000_000 / u128::from(self.frequency)) as u64
+    /// A round of the machine begins at `ticks`, which is the time that devices see until the next one. It does not depend
+    /// on where blocks of code begin, so neither does what devices do.
+    pub fn begin_round(&mut self, ticks: u64) {
+        self.device_time = (u128::from(ticks) * 1_000_000_000 / u128::from(self.frequency)) as u64;
+        self.skip_to(ticks);
     }
 
     /// What others must hear of; empties the list.
@@ -516,7 +522,7 @@ impl Pe {
     }
 
     /// The highest exception level of its model.
-    fn highest_level(&self) -> El {
+    pub(crate) fn highest_level(&self) -> El {
         if self.has_el2() { El::El2 } else { El::El1 }
     }
 

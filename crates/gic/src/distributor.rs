@@ -1,6 +1,7 @@
 //! The distributor's frame (IHI 0069, §12.8 and §12.9).
 
 use bus::{Device, DeviceFault, Level, MmioAccess, Size};
+use snapshot::{Codec, Invalid};
 
 use crate::Gic;
 use crate::spec::{
@@ -36,6 +37,10 @@ impl Device for Distributor {
     }
     fn hash(&self, hasher: &mut dyn core::hash::Hasher) {
         self.gic.with(|state| state.hash_distributor(hasher));
+    }
+    /// The whole controller: its parts are one state.
+    fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        self.gic.with(|state| state.persist(codec))
     }
 }
 

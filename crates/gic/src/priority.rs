@@ -1,5 +1,7 @@
 //! Priorities: groups, priority grouping and the running priority (IHI 0069, §4.8).
 
+use snapshot::{Codec, Invalid};
+
 use crate::spec::PRIORITY_BITS;
 
 /// An interrupt group.
@@ -85,6 +87,16 @@ impl ActivePriorities {
     }
     const fn registers(self) -> usize {
         1 << (self.preemption_bits - 5)
+    }
+    /// Saves or loads it.
+    pub fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        let Self { bits, preemption_bits } = self;
+        codec.value(bits)?;
+        let places = 1u32 << *preemption_bits;
+        if places < 128 && (bits[0] | bits[1]) >> places != 0 {
+            return Err(Invalid::new("an active priority that cannot be"));
+        }
+        Ok(())
     }
     /// Folds the state.
     pub fn hash(self, state: &mut dyn core::hash::Hasher) {

@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use bus::{Device, DeviceFault, MmioAccess, Size};
+use snapshot::{Codec, Invalid};
 
 use crate::Gic;
 use crate::spec::{
@@ -52,6 +53,10 @@ impl Device for Redistributors {
     }
     fn hash(&self, hasher: &mut dyn core::hash::Hasher) {
         self.gic.with(|state| state.hash_pes(self.pes.clone(), hasher));
+    }
+    /// It is part of the distributor's.
+    fn persist(&mut self, _: &mut Codec<'_>) -> Result<(), Invalid> {
+        Ok(())
     }
 }
 

@@ -5,6 +5,8 @@
 //! ready (pending, enabled, not active) is *placed* on at most one PE, as a bit in that PE's `spis`; so a PE looks only
 //! at its own 32 private bits and at the few SPIs that are ready for it now.
 
+mod snapshots;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -13,6 +13,7 @@ pub mod run;
 pub mod schedule;
 pub mod setup;
 mod slots;
+pub mod snapshots;
 
 pub use board::{Board, BoardConfig, BoardError};
 pub use bus::entropy;
@@ -24,3 +25,4 @@ pub use outcome::{Limit, Outcome, Stuck};
 pub use run::{CpuSummary, Limits, Machine, Pace};
 pub use setup::{Options, SetupError};
 pub use slots::{Devices, DiskConfig, Input, ShareConfig};
+pub use snapshots::Description;

@@ -23,6 +23,8 @@ pub enum Outcome {
     Exit(u32),
     /// A limit was reached.
     Limit(Limit),
+    /// The first round in which [`crate::Limits::pause`] was reached is over; running goes on from here.
+    Paused,
     /// Nothing can happen any more.
     Stuck(Stuck),
     /// The user stopped it at the console.

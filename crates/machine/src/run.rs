@@ -31,6 +31,9 @@ pub enum Pace {
 pub struct Limits {
     /// Instructions and exceptions, on all CPUs together.
     pub steps: Option<u64>,
+    /// At the end of the round in which this many instructions and exceptions are reached, the run pauses: where all CPUs
+    /// are between two turns, which every other run comes by as well.
+    pub pause: Option<u64>,
     /// The host's time.
     pub timeout: Option<Duration>,
 }
@@ -47,6 +50,8 @@ pub struct Machine {
     psci: psci::Firmware,
     quit: Arc<AtomicBool>,
     started: Instant,
+    /// The time at which `started` was, in ticks.
+    origin: u64,
 }
 
 /// One CPU's share of a summary.
@@ -69,13 +74,22 @@ impl Machine {
         let boot = &mut board.cpus[0];
         boot.pe.start(Va(entry.0), x0);
         boot.state = CpuState::Running;
-        Self { board, entry, pace, limits, now: 0, psci, quit: Arc::default(), started: Instant::now() }
+        Self { board, entry, pace, limits, now: 0, psci, quit: Arc::default(), started: Instant::now(), origin: 0 }
     }
 
     /// Setting this flag ends the run at the next round.
     #[must_use]
     pub fn quit_flag(&self) -> Arc<AtomicBool> {
         self.quit.clone()
+    }
+    pub(crate) fn board_mut(&mut self) -> &mut Board {
+        &mut self.board
+    }
+    /// What a snapshot holds of the machine itself: entry, time, firmware, and the CPUs, of which it has who runs.
+    pub(crate) fn own_state(&mut self) -> (&mut Pa, &mut u64, &mut psci::Firmware, &mut [crate::schedule::Cpu]) {
+        // The quantum, the pace, limits and the host's clock are the run's.
+        let Self { board, entry, pace: _, limits: _, now, psci, quit: _, started: _, origin: _ } = self;
+        (entry, now, psci, &mut board.cpus)
     }
     /// The board.
     #[must_use]
@@ -121,6 +135,7 @@ impl Machine {
     /// Runs until the guest ends, a limit is reached or nothing can happen.
     pub fn run(&mut self) -> Outcome {
         self.started = Instant::now();
+        self.origin = self.now;
         loop {
             if let Some(outcome) = self.check_limits().or_else(|| self.round()) {
                 return outcome;
@@ -137,13 +152,21 @@ impl Machine {
         {
             return Some(Outcome::Limit(Limit::Instructions(steps)));
         }
+        if self.limits.pause.is_some_and(|pause| self.steps_done() >= pause) {
+            return Some(Outcome::Paused);
+        }
         let timeout = self.limits.timeout.filter(|t| self.started.elapsed() >= *t)?;
         Some(Outcome::Limit(Limit::Seconds(timeout.as_secs())))
     }
 
+    /// Instructions and exceptions so far, on all CPUs together.
+    #[must_use]
+    pub fn steps_done(&self) -> u64 {
+        self.board.cpus.iter().map(|c| c.pe.steps()).sum()
+    }
+
     fn steps_left(&self) -> u64 {
-        let done: u64 = self.board.cpus.iter().map(|c| c.pe.steps()).sum();
-        self.limits.steps.map_or(u64::MAX, |limit| limit.saturating_sub(done))
+        self.limits.steps.map_or(u64::MAX, |limit| limit.saturating_sub(self.steps_done()))
     }
 
     /// Lets all CPUs' time pass by one quantum, after skipping time in which all sleep.
@@ -167,11 +190,11 @@ impl Machine {
 
     /// One CPU's turn, or the rest of it; then the others hear what it did.
     fn turn(&mut self, index: usize, end: u64) -> Option<Request> {
-        let running = self.board.cpus.iter().filter(|c| c.state == CpuState::Running).count();
-        let company = if running > 1 { Company::Shared } else { Company::Alone };
+        let others = self.board.cpus.iter().enumerate().filter(|(n, _)| *n != index);
+        let company = if others.map(|(_, c)| c.state).any(is_running) { Company::Shared } else { Company::Alone };
         let steps = self.steps_left();
         let cpu = &mut self.board.cpus[index];
-        cpu.pe.skip_to(self.now);
+        cpu.pe.begin_round(self.now);
         let request = cpu.turn(&mut self.board.code[cpu.code], end, steps, company);
         for broadcast in cpu.pe.take_broadcasts() {
             for other in self.board.cpus.iter_mut().filter(|c| c.pe.index() != index) {
@@ -221,13 +244,17 @@ impl Machine {
         if self.pace != Pace::Wall {
             return;
         }
-        let host = ticks(self.started.elapsed().as_nanos() as u64);
+        let host = self.origin + ticks(self.started.elapsed().as_nanos() as u64);
         if host > self.now {
             self.now = host;
         } else if self.now - host > ticks(1_000_000) {
             std::thread::sleep(Duration::from_nanos(nanoseconds(self.now - host)));
         }
     }
+}
+
+fn is_running(state: CpuState) -> bool {
+    state == CpuState::Running
 }
 
 fn nanoseconds(ticks: u64) -> u64 {

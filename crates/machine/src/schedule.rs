@@ -20,6 +20,8 @@ pub enum CpuState {
     Sleeping,
 }
 
+snapshot::persist_names!(CpuState { Off = 0, Running = 1, Sleeping = 2 });
+
 /// One CPU on the board.
 pub struct Cpu {
     /// The processing element.
@@ -75,7 +77,8 @@ impl Cpu {
             if self.state == CpuState::Sleeping && !self.wake(end) {
                 return None;
             }
-            let left = last - self.pe.steps();
+            // An instruction that causes an exception is two steps.
+            let left = last.saturating_sub(self.pe.steps());
             if left == 0 {
                 return None;
             }

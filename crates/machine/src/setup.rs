@@ -2,7 +2,10 @@
 
 use std::io::Write;
 
+use arch::Pa;
+use bus::Ram;
 use cpu::Semihosting;
+use snapshot::SnapshotError;
 use thiserror::Error;
 
 use crate::board::{Board, BoardConfig, BoardError};
@@ -50,11 +53,26 @@ pub enum SetupError {
     /// Kernel, initial RAM disk, device tree.
     #[error(transparent)]
     Boot(#[from] BootError),
+    /// A snapshot.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
 }
 
 impl Machine {
     /// Builds the board that `config` describes and loads what it boots.
     pub fn from_config(config: &MachineConfig, options: Options) -> Result<Self, SetupError> {
+        Self::build(config, options, |ram| {
+            let entry = boot::load(config, ram)?;
+            Ok((entry.pc, entry.dtb))
+        })
+    }
+
+    /// Builds the board; `load` fills RAM and says where the boot CPU starts and where the device tree is.
+    pub(crate) fn build(
+        config: &MachineConfig,
+        options: Options,
+        load: impl FnOnce(&Ram) -> Result<(Pa, Pa), BootError>,
+    ) -> Result<Self, SetupError> {
         let models = config.models()?;
         let disk = |d: &crate::config::Disk| DiskConfig {
             path: d.path.clone(),
@@ -87,13 +105,13 @@ impl Machine {
             epoch: EPOCH,
             policy: config.policy,
         })?;
-        let entry = boot::load(config, board.bus.ram())?;
+        let (entry, dtb) = load(board.bus.ram())?;
         let pace = match (config.time, options.sleep) {
             (TimeMode::Wall, _) => Pace::Wall,
             (TimeMode::Insn, Sleep::Paced) => Pace::PacedSleep,
             (TimeMode::Insn, Sleep::Skipped) => Pace::Instructions,
         };
-        let limits = Limits { steps: config.max_insns, timeout: config.timeout };
-        Ok(Self::new(board, entry.pc, entry.dtb.0, pace, limits, Firmware::new(config.seed)))
+        let limits = Limits { steps: config.max_insns, pause: config.pause, timeout: config.timeout };
+        Ok(Self::new(board, entry, dtb.0, pace, limits, Firmware::new(config.seed)))
     }
 }

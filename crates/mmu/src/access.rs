@@ -116,6 +116,12 @@ impl Rights {
     /// Each of them.
     pub const ALL: Self = Self(7);
 
+    pub(crate) const fn to_bits(self) -> u8 {
+        self.0
+    }
+    pub(crate) fn of_bits(bits: u8) -> Option<Self> {
+        (bits & !Self::ALL.0 == 0).then_some(Self(bits))
+    }
     /// Both sets together.
     #[inline(always)]
     #[must_use]

@@ -21,6 +21,12 @@ impl Perms {
     /// Stage 1 is off: it grants everything, and the entry counts only while it is off.
     pub const STAGE1_OFF: Self = Self(16);
 
+    pub(crate) const fn to_bits(self) -> u8 {
+        self.0
+    }
+    pub(crate) fn with_bits(bits: u8) -> Option<Self> {
+        (bits < 32).then_some(Self(bits))
+    }
     /// The bits of AP\[1\], AP\[2\], UXN and PXN in that order from bit 0.
     #[must_use]
     pub const fn from_bits(bits: u8) -> Self {

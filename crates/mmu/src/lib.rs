@@ -20,6 +20,7 @@ pub mod fault;
 pub mod memory;
 pub mod par;
 pub mod permissions;
+mod snapshots;
 pub mod stage1;
 pub mod stage2;
 pub mod stage2_tlb;

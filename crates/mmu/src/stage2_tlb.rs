@@ -6,9 +6,10 @@
 //!
 //! Replacement is first in, first out within a set. Nothing is allocated before the first entry.
 
-use arch::Ipa;
+use arch::{Ipa, Pa};
+use snapshot::{Codec, Invalid, Persist};
 
-use crate::{Stage2Entry, TlbiOp, TlbiStages, TlbiTarget, VmidMatch};
+use crate::{Caching, Dirty, Shareability, Stage2Entry, Stage2Rights, TlbiOp, TlbiStages, TlbiTarget, VmidMatch};
 
 const SETS: usize = 128;
 const WAYS: usize = 4;
@@ -145,3 +146,53 @@ impl Stage2Tlb {
         total
     }
 }
+
+/// Each entry in its place: which one gives way next depends on it.
+impl Persist for Stage2Tlb {
+    fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        let Self { ways, next, sizes } = self;
+        let held = codec.count(ways.iter().flatten().count())?;
+        if codec.is_loading() {
+            (*ways, *next) = (vec![None; SETS * WAYS], vec![0; SETS]);
+            for _ in 0..held {
+                let (mut way, mut vmid, mut entry) = (0u16, 0, BLANK);
+                codec.each([&mut way, &mut vmid, &mut entry])?;
+                let set = Self::set(entry.ipa, u32::from(entry.size_log2));
+                let free = |way: usize| (set..set + WAYS).contains(&way) && ways[way].is_none();
+                if !free(usize::from(way)) {
+                    return Err(Invalid::new("a stage 2 TLB entry where it cannot be"));
+                }
+                ways[usize::from(way)] = Some(Held { vmid, entry });
+            }
+        } else {
+            for (way, held) in ways.iter_mut().enumerate() {
+                if let Some(Held { vmid, entry }) = held {
+                    codec.each([&mut (way as u16), vmid, entry])?;
+                }
+            }
+        }
+        // Sizes of what has gone may still be looked for: that changes nothing.
+        codec.each([next, sizes])?;
+        if next.is_empty() && ways.iter().all(Option::is_none) {
+            ways.clear();
+        }
+        let known = ways.iter().flatten().fold(0, |sizes, held| sizes | 1 << held.entry.size_log2);
+        let is_whole = next.is_empty() && ways.is_empty() || next.len() == SETS;
+        if known & !*sizes != 0 || !is_whole || next.iter().any(|next| usize::from(*next) >= WAYS) {
+            return Err(Invalid::new("a place in the stage 2 TLB that is not there"));
+        }
+        Ok(())
+    }
+}
+
+const BLANK: Stage2Entry = Stage2Entry {
+    ipa: Ipa(0),
+    pa: Pa(0),
+    size_log2: 12,
+    rights: Stage2Rights::ALL,
+    attr: 0,
+    sh: Shareability::Non,
+    dirty: Dirty::NotTracked,
+    caching: Caching::Tlb,
+    steps: 0,
+};

@@ -10,6 +10,7 @@
 //! others do.
 
 use arch::Va;
+use snapshot::{Codec, Invalid, Persist};
 
 use crate::{Contiguous, Dirty, Entry, Granule, Guarded, MemAttr, Perms, Regime, Scope, Shareability, Stage1};
 use crate::{TlbiOp, TlbiStages, TlbiTarget, VmidMatch};
@@ -270,6 +271,39 @@ impl Tlb {
         }
         self.drop_way(way, removed);
         1
+    }
+}
+
+/// Each entry in its place: which one gives way next depends on it.
+impl Persist for Tlb {
+    fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        let held = codec.count(self.len())?;
+        if !codec.is_loading() {
+            let Self { tags, entries, next, count: _, sizes: _ } = self;
+            for way in (0..ENTRIES).filter(|way| tags[*way] != Tag::EMPTY) {
+                codec.each([&mut (way as u16), &mut entries[way]])?;
+            }
+            return codec.value(next);
+        }
+        self.clear();
+        for _ in 0..held {
+            let (mut way, mut entry) = (0u16, BLANK);
+            codec.each([&mut way, &mut entry])?;
+            let way = usize::from(way);
+            let set = Self::set(entry.va.0, u32::from(entry.size_log2));
+            if !(set..set + WAYS).contains(&way) || self.tags[way] != Tag::EMPTY {
+                return Err(Invalid::new("a TLB entry where it cannot be"));
+            }
+            self.tags[way] = Tag::of(&entry);
+            self.entries[way] = entry;
+            self.count[entry.size_log2 as usize] += 1;
+            self.sizes |= 1 << entry.size_log2;
+        }
+        codec.value(&mut self.next)?;
+        if self.next.iter().any(|next| usize::from(*next) >= WAYS) {
+            return Err(Invalid::new("a place in the TLB that is not there"));
+        }
+        Ok(())
     }
 }
 

@@ -223,6 +223,9 @@ impl Counters {
     pub fn sink(&self) -> Box<dyn Sink> {
         Box::new(SharedSink(self.0.clone()))
     }
+    pub(crate) fn shared(&self) -> &Mutex<Counts> {
+        &self.0
+    }
     /// The counts so far.
     pub fn counts(&self) -> Counts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()

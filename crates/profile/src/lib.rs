@@ -6,6 +6,7 @@
 mod counters;
 mod names;
 mod report;
+mod snapshots;
 mod trace;
 mod worlds;
 

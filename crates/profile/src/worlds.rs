@@ -165,6 +165,15 @@ pub struct Worlds {
 }
 
 impl Worlds {
+    /// All of it, for snapshots.
+    #[expect(clippy::type_complexity, reason = "its fields")]
+    pub(crate) fn state(
+        &mut self,
+    ) -> (&mut BTreeMap<Place, WorldCounts>, &mut Place, &mut Option<(World, ExitKind)>, &mut [u64; 4]) {
+        let Self { by_place, here, open, since } = self;
+        (by_place, here, open, since)
+    }
+
     fn counts(&mut self, place: Place) -> &mut WorldCounts {
         self.by_place.entry(place).or_default()
     }

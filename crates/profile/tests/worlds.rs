@@ -197,7 +197,7 @@ fn run() -> (Counts, [u64; 4]) {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         board.bus.ram().write_bytes(address - 0x4000_0000, &bytes).unwrap();
     }
-    let limits = Limits { steps: Some(10_000), timeout: None };
+    let limits = Limits { steps: Some(10_000), pause: None, timeout: None };
     let mut machine = Machine::new(board, Pa(ENTRY), 0, Pace::Instructions, limits, Firmware::new(0));
     let counters = Counters::new();
     machine.set_sink(0, counters.sink());

@@ -19,6 +19,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use bus::{Device, DeviceFault, IrqLine, Level, MmioAccess};
+use snapshot::{Codec, Invalid};
 
 pub mod spec;
 #[cfg(test)]
@@ -139,6 +140,35 @@ impl Device for Pl011 {
         for byte in &u.fifo {
             state.write_u8(*byte);
         }
+    }
+    /// What the host typed and the guest has not read is part of it.
+    fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        let Self { name: _, uart } = self;
+        let mut uart = uart.lock().expect("no holder panics");
+        let Uart {
+            irq: _,
+            level,
+            output: _,
+            output_error: _,
+            queue,
+            fifo,
+            polls,
+            rsr,
+            ilpr,
+            ibrd,
+            fbrd,
+            lcr_h,
+            cr,
+            ifls,
+            imsc,
+            ris,
+            dmacr,
+        } = &mut *uart;
+        let mut high = *level == Level::High;
+        codec.each([&mut high, queue, fifo, polls])?;
+        codec.each([rsr, ilpr, ibrd, fbrd, lcr_h, cr, ifls, imsc, ris, dmacr])?;
+        *level = Level::from_bit(high);
+        if fifo.len() > DEPTH { Err(Invalid::new("a FIFO that is too full")) } else { Ok(()) }
     }
 }
 

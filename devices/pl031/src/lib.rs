@@ -4,6 +4,7 @@
 //! machine's time, never the host's. A load takes effect at once and keeps the phase of the seconds.
 
 use bus::{Device, DeviceFault, IrqLine, Level, MmioAccess};
+use snapshot::{Codec, Invalid};
 
 pub mod spec;
 #[cfg(test)]
@@ -131,5 +132,12 @@ impl Device for Pl031 {
             state.write_u32(register);
         }
         state.write_u64(self.alarm.unwrap_or(u64::MAX));
+    }
+    fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        let Self { name: _, irq: _, level, base, mr, lr, imsc, ris, alarm } = self;
+        let mut high = *level == Level::High;
+        codec.each([&mut high, base, mr, lr, imsc, ris, alarm])?;
+        *level = Level::from_bit(high);
+        Ok(())
     }
 }

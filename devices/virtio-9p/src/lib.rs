@@ -9,6 +9,7 @@
 //! guest's time; access and status-change times are those of modification; the size of the file system is a constant.
 //! What others on the host change meanwhile is seen, and is then not the same on every run.
 
+use snapshot::{Codec, Invalid};
 use virtio_mmio::{QueueError, QueueIo, VirtioDevice, total};
 
 mod server;
@@ -106,5 +107,14 @@ impl VirtioDevice for Virtio9p {
     /// The files are the host's and are not folded.
     fn hash(&self, state: &mut dyn core::hash::Hasher) {
         self.server.hash(state);
+    }
+    /// Open files and the numbers of those seen are of the host's directory, and cannot be had again elsewhere: a machine
+    /// can be saved while its guest has the directory not mounted.
+    fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        let Self { config, server, epoch: _ } = self;
+        if !server.is_unused() {
+            return Err(Invalid::new("a shared directory is in use: save before the guest mounts it"));
+        }
+        codec.same(config, "the name of a share")
     }
 }

@@ -45,6 +45,11 @@ impl Server {
         self.msize = 0;
     }
 
+    /// Has nobody spoken to it, ever?
+    pub fn is_unused(&self) -> bool {
+        self.fids.is_empty() && self.msize == 0 && self.tree.is_unseen()
+    }
+
     /// The largest message that is taken, in bytes.
     pub fn message_size(&self) -> u32 {
         if self.msize == 0 { spec::MIN_MSIZE } else { self.msize }

@@ -122,6 +122,11 @@ impl Tree {
         }
     }
 
+    /// Has the guest seen nothing of it?
+    pub fn is_unseen(&self) -> bool {
+        self.next == 0
+    }
+
     /// May the guest change anything?
     pub fn writable(&self) -> Result<(), Refusal> {
         match self.access {

@@ -5,6 +5,7 @@
 //! as `VIRTIO_BLK_S_IOERR`. One notification moves at most [`MAX_BYTES`]; requests beyond that fail too, so that no
 //! guest can keep the host busy without end.
 
+use snapshot::{Codec, Digest, Invalid};
 use virtio_mmio::{Buffer, Chain, GuestMemory, QueueError, QueueIo, VirtioDevice, part, total};
 
 mod disk;
@@ -82,6 +83,21 @@ impl VirtioBlk {
         let status = status.err().unwrap_or(Status::Ok);
         chain.write(memory, room, &[status as u8]).ok_or(QueueError::Request("the status is not in RAM"))?;
         Ok((room + 1) as u32)
+    }
+
+    /// A digest of all that is on the disk.
+    fn digest(&mut self) -> std::io::Result<u64> {
+        let mut digest = Digest::new();
+        let end = self.sectors * SECTOR;
+        let mut at = 0;
+        while at < end {
+            let n = (end - at).min(CHUNK as u64);
+            let bytes = &mut self.buffer[..n as usize];
+            self.disk.read_at(at, bytes)?;
+            digest.add(bytes);
+            at += n;
+        }
+        Ok(digest.value())
     }
 
     fn writable(&self) -> Result<(), Status> {
@@ -233,5 +249,14 @@ impl VirtioDevice for VirtioBlk {
     fn hash(&self, state: &mut dyn core::hash::Hasher) {
         state.write_u64(self.sectors);
         state.write_u64(self.features);
+    }
+    /// The disk itself is not in a snapshot, but a digest of it: a machine goes on only with the disk that it had.
+    fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        let digest = self.digest().map_err(|error| Invalid::new(format!("the disk cannot be read: {error}")))?;
+        let Self { disk, id: _, config: _, sectors, features, buffer: _, budget: _ } = self;
+        codec.same(sectors, "the length of the disk")?;
+        codec.same(&(disk.access() == Access::ReadWrite), "whether the disk can be written")?;
+        codec.same(&digest, "what is on the disk (was it written since?)")?;
+        codec.value(features)
     }
 }

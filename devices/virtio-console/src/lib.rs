@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use snapshot::{Codec, Invalid};
 use virtio_mmio::{Chain, QueueError, QueueIo, Queues, VirtioDevice, part, total};
 
 pub mod spec;
@@ -145,5 +146,10 @@ impl VirtioDevice for VirtioConsole {
     /// What waits is not the guest's yet.
     fn hash(&self, state: &mut dyn core::hash::Hasher) {
         state.write_u8(self.has_printed.into());
+    }
+    /// What waits is part of it.
+    fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        let Self { output: _, input, has_printed } = self;
+        codec.each([has_printed, &mut *input.lock()])
     }
 }

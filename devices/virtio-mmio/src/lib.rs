@@ -5,6 +5,7 @@
 //! configuration interrupt, and the device does nothing more until it is reset.
 
 use bus::{Device, DeviceFault, IrqLine, Level, MmioAccess, Size};
+use snapshot::{Codec, Invalid};
 
 mod memory;
 mod queue;
@@ -48,6 +49,9 @@ pub trait VirtioDevice: Send {
     }
     /// Folds the guest-visible state beyond the queues.
     fn hash(&self, state: &mut dyn core::hash::Hasher);
+    /// Saves the state beyond the queues, or takes it from a snapshot, as [`Device::persist`] says. What lies on the host
+    /// (a disk's contents) stays there; the snapshot says what it must be.
+    fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid>;
 }
 
 /// A virtio-mmio slot: a window of 512 bytes.
@@ -146,6 +150,11 @@ impl Device for VirtioMmio {
         if let Some(slot) = &self.slot {
             slot.hash(state);
         }
+    }
+    fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        let Self { name: _, slot } = self;
+        codec.same(&slot.as_ref().map(|slot| slot.device.id()), "what is in the slot")?;
+        slot.as_mut().map_or(Ok(()), |slot| slot.persist(codec))
     }
 }
 
@@ -308,6 +317,32 @@ impl Slot {
             self.level = level;
             self.irq.set(level);
         }
+    }
+
+    fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        let Self {
+            device,
+            irq: _,
+            level,
+            memory: _,
+            queues,
+            device_features_sel,
+            driver_features_sel,
+            driver_features,
+            queue_sel,
+            interrupt_status,
+            status,
+            broken,
+        } = self;
+        let (mut high, mut is_broken) = (*level == Level::High, broken.is_some());
+        codec.each([&mut high, &mut is_broken, device_features_sel, driver_features_sel, driver_features])?;
+        codec.each([queue_sel, interrupt_status, status])?;
+        *level = Level::from_bit(high);
+        if codec.is_loading() {
+            *broken = is_broken.then_some(QueueError::Request("before the snapshot"));
+        }
+        queues.iter_mut().try_for_each(|queue| queue.persist(codec))?;
+        device.persist(codec)
     }
 
     fn hash(&self, state: &mut dyn core::hash::Hasher) {

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{Ordering, fence};
 
+use snapshot::{Codec, Invalid};
 use thiserror::Error;
 
 use crate::memory::GuestMemory;
@@ -141,6 +142,15 @@ impl Queue {
         self.ready = true;
         self.next_avail = 0;
         self.next_used = 0;
+        Ok(())
+    }
+
+    pub fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        let Self { max: _, size, ready, desc, driver, device, next_avail, next_used } = self;
+        codec.each([size, ready, desc, driver, device, next_avail, next_used])?;
+        if self.ready && (!self.size.is_power_of_two() || self.size > u32::from(self.max.min(ring::MAX_SIZE))) {
+            return Err(Invalid::new("a queue in use whose size cannot be"));
+        }
         Ok(())
     }
 

@@ -57,6 +57,9 @@ impl VirtioDevice for Echo {
         Ok(())
     }
     fn hash(&self, _: &mut dyn core::hash::Hasher) {}
+    fn persist(&mut self, _: &mut snapshot::Codec<'_>) -> Result<(), snapshot::Invalid> {
+        Ok(())
+    }
 }
 
 fn driver(without: u64) -> (Driver, Echo) {

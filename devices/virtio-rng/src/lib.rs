@@ -2,6 +2,7 @@
 //! has to be secret may depend on them.
 
 use bus::Entropy;
+use snapshot::{Codec, Invalid};
 use virtio_mmio::{Chain, GuestMemory, QueueError, QueueIo, VirtioDevice, total};
 
 pub mod spec;
@@ -60,5 +61,9 @@ impl VirtioDevice for VirtioRng {
     }
     fn hash(&self, mut state: &mut dyn core::hash::Hasher) {
         core::hash::Hash::hash(&self.entropy, &mut state);
+    }
+    fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        let Self { entropy } = self;
+        codec.value(entropy)
     }
 }

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::boot::{self, Boot, Level, Outcome};
 use crate::guests::{File, Guests, HACKBENCH, Kernel, VMM};
-pub use commands::{Args, TRAPPING_LOG, run};
+pub use commands::{Args, TRAPPING_LOG, prepare, run};
 
 pub use seed002::{Args as Seed002Args, run as seed002};
 

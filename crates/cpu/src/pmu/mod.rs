@@ -17,6 +17,7 @@ use arch::pmu::PmuEvent;
 use arch::sysreg::Reg;
 use bus::{CpuLines, Level};
 use mmu::AccessKind;
+use snapshot::{Codec, Invalid};
 
 use crate::pe::Pe;
 use classes::Classes;
@@ -49,6 +50,14 @@ pub(crate) struct Pmu {
     classes: Classes,
     /// The interrupt as the GIC last saw it.
     output: bool,
+}
+
+impl Pmu {
+    /// Saves or loads it.
+    pub(crate) fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        let Self { since, happened, active, watched, watches_happenings, classifies, classes: _, output } = self;
+        codec.each([since, &mut happened.0, active, watched, watches_happenings, classifies, output])
+    }
 }
 
 /// By event and level.

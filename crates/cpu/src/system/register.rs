@@ -191,8 +191,13 @@ impl Pe {
             // For AArch32, which has no room for the number of sets elsewhere: without it, UNKNOWN.
             Reg::CCSIDR2_EL1 => 0,
             Reg::RNDR | Reg::RNDRRS => self.random_number(),
-            _ if is_icc(reg) => self.read_gic(insn, reg)?,
-            _ if is_pmu(reg) => self.read_pmu(insn, reg)?,
+            _ if is_icc(reg) || is_pmu(reg) => {
+                let lines = self.lines.get();
+                let value = if is_icc(reg) { self.read_gic(insn, reg)? } else { self.read_pmu(insn, reg)? };
+                // What the read changed is seen before the next instruction, wherever the block ends.
+                self.leave_block |= self.lines.get() != lines;
+                value
+            }
             _ if is_error_record(reg) => 0,
             // OSLM says that the OS Lock is implemented; OSLK follows OSLAR.
             Reg::OSLSR_EL1 => 8 | self.reg(Reg::OSLSR_EL1) & 2,

@@ -11,6 +11,7 @@ use arch::field::{Field, ich_hcr_el2 as hcr, ich_lr_el2 as lr, ich_vmcr_el2 as v
 use arch::gic::{Seis, VirtualInterface as Model};
 use arch::policy::{Choices, Policy};
 use bus::{CpuLines, Level};
+use snapshot::{Codec, Invalid};
 
 use crate::cpu_interface::change;
 use crate::priority::{ActivePriorities, Group, IDLE, group_priority};
@@ -133,6 +134,23 @@ impl VirtualInterface {
             Some(Group::One) => CpuLines::VIRQ,
             None => 0,
         }
+    }
+
+    /// Saves or loads it, with what it drives.
+    pub fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        let Self { model: _, choices, hcr, vmcr, lr, active, driven, maintenance } = self;
+        let mut state = choices.state();
+        codec.each([&mut state, hcr, vmcr, lr, driven, maintenance])?;
+        active.persist(codec)?;
+        if codec.is_loading() {
+            choices.set_state(state);
+            let value = *vmcr;
+            self.set_vmcr(value);
+            if self.vmcr != value {
+                return Err(Invalid::new("a value of ICH_VMCR_EL2 that cannot be"));
+            }
+        }
+        Ok(())
     }
 
     /// Folds the state.

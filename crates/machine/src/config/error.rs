@@ -31,6 +31,19 @@ pub enum ConfigError {
         /// Bytes that the host has.
         host: u64,
     },
+    /// Not a point of a run.
+    #[error("--at {0}: give insns=N, N a number of instructions")]
+    At(String),
+    /// Not the disks that a snapshot has.
+    #[error(
+        "--disk: {given} disks given, but the machine of the snapshot has {saved}; name all of them, in their order"
+    )]
+    SnapshotDisks {
+        /// Those given.
+        given: usize,
+        /// Those of the snapshot.
+        saved: usize,
+    },
     /// Nothing to run.
     #[error(
         "nothing to boot: give --kernel FILE, an arm64 Linux Image or an AArch64 ELF; this build has no kernel of its own \

@@ -11,6 +11,7 @@ use arch::policy::Policy;
 use arch::preset;
 
 mod error;
+mod snapshots;
 #[cfg(test)]
 mod tests;
 
@@ -62,6 +63,8 @@ pub struct MachineConfig {
     pub policy: Policy,
     /// Stop after this many instructions, all CPUs together.
     pub max_insns: Option<u64>,
+    /// Pause at the end of the round in which this many are reached.
+    pub pause: Option<u64>,
     /// Stop after this much of the host's time.
     pub timeout: Option<Duration>,
 }
@@ -85,6 +88,7 @@ impl Default for MachineConfig {
             seed: 0,
             policy: Policy::Benign,
             max_insns: None,
+            pause: None,
             timeout: None,
         }
     }

@@ -114,6 +114,8 @@ pub struct Firmware {
     trng: Entropy,
 }
 
+snapshot::persist_fields!(Firmware { trng });
+
 /// A function and how wide its arguments are.
 #[derive(Clone, Copy)]
 struct Function {

@@ -91,6 +91,6 @@ pub fn machine_with(
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         board.bus.ram().write_bytes(address - 0x4000_0000, &bytes).expect("it lies in RAM");
     }
-    let limits = Limits { steps: Some(steps), timeout: None };
+    let limits = Limits { steps: Some(steps), pause: None, timeout: None };
     (Machine::new(board, Pa(ENTRY), 0, Pace::Instructions, limits, Firmware::new(0)), console)
 }
