@@ -17,7 +17,7 @@ use crate::proc::{ExitStatus, Process, Thread, exec, table};
 use crate::sched::{self, CURRENT};
 use crate::signal::Handlers;
 use crate::vfs::{self, File, FileTable, FsContext, Location, cpio, open_flags, tmpfs};
-use crate::{cmdline, contextidr, emulate, feature, random, syscall, tty};
+use crate::{cmdline, contextidr, crash, emulate, feature, random, syscall, tty};
 
 static CONSOLE: AtomicU32 = AtomicU32::new(u32::MAX);
 static ROOT: Once<Arc<tmpfs::Node>> = Once::new();
@@ -53,6 +53,7 @@ pub fn main(board: &'static Board) -> ! {
     crate::sampler::init(board.pmu);
     log!("vambrace-kernel: {online} of {} CPU(s) online", board.cpus.len());
     crate::mm::contpte::init();
+    crash::on_boot_cpu();
     if let Some((_, intid)) = &board.uart {
         CONSOLE.store(*intid, Ordering::Relaxed);
         hal::gic::enable(*intid);
@@ -75,6 +76,7 @@ pub fn main(board: &'static Board) -> ! {
 /// Another CPU, from its start on.
 pub fn secondary() -> ! {
     hal::gic::enable(hal::timer::intid());
+    crash::on_other_cpu();
     sched::idle()
 }
 

@@ -15,6 +15,7 @@
 //! | `feature` | what the CPUs can do: ID registers of all, capabilities, errata, boot options, AT_HWCAP |
 //! | `patch`, `cross` | static keys: code patched on all CPUs; orders to all CPUs |
 //! | `contextidr`, `sampler`, `spe` | PIDs for profilers; samples by the PMU; the decoder of SPE's records |
+//! | `crash` | failures on request |
 //! | `memory` | what programs make the kernel need, refused when there is too little |
 //! | `emulate` | MRS of the ID space at EL0 |
 //!
@@ -29,6 +30,7 @@ extern crate std;
 pub mod boot;
 pub mod cmdline;
 pub mod contextidr;
+pub mod crash;
 pub mod cross;
 pub mod emulate;
 pub mod errno;

@@ -227,6 +227,11 @@ pub fn irq() {
     }
 }
 
+/// An exception with the stack pointer in no stack.
+pub fn stack_overflow(sp: u64, esr: u64, far: u64, pc: u64) -> ! {
+    panic!("the kernel's stack is too deep: SP {sp:#x}, ESR {esr:#x}, FAR {far:#x}, PC {pc:#x}");
+}
+
 /// An exception that never comes: SError, FIQ, AArch32, or with SP_EL0 in the kernel.
 pub fn bad_exception(frame: &UserFrame, vector: u64, esr: u64, far: u64) -> ! {
     panic!("exception by vector {vector}: ESR {esr:#x}, FAR {far:#x}, PC {:#x}", frame.pc());

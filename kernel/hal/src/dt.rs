@@ -24,9 +24,6 @@ pub struct Few<T, const N: usize> {
 }
 
 impl<T: Clone, const N: usize> Few<T, N> {
-    fn new(empty: T) -> Self {
-        Self { values: core::array::from_fn(|_| empty.clone()), len: 0 }
-    }
     /// Appends.
     pub fn push(&mut self, value: T) -> Result<(), DtError> {
         *self.values.get_mut(self.len).ok_or(DtError::TooMany)? = value;
@@ -88,6 +85,8 @@ pub enum DtError {
     Missing(&'static str),
     /// More of something than there is room for.
     TooMany,
+    /// Two of these have something in common: an address, a number.
+    Overlap(&'static str, u64),
 }
 
 impl fmt::Display for DtError {
@@ -95,6 +94,7 @@ impl fmt::Display for DtError {
         match self {
             Self::Malformed => f.write_str("the device tree is malformed"),
             Self::Missing(what) => write!(f, "the device tree has no usable {what}"),
+            Self::Overlap(what, at) => write!(f, "the device tree has two entries of {what} at {at:#x}"),
             Self::TooMany => f.write_str("the device tree has more entries than the kernel has room for"),
         }
     }
@@ -106,25 +106,39 @@ impl Board {
         core::str::from_utf8(&self.bootargs[..self.bootargs_len]).unwrap_or("")
     }
 
+    /// Of an empty tree.
+    pub const EMPTY: Self = Self {
+        memory: Few { values: [const { 0..0 }; MAX_RANGES], len: 0 },
+        reserved: Few { values: [const { 0..0 }; MAX_RANGES], len: 0 },
+        cpus: Few { values: [0; MAX_CPUS], len: 0 },
+        gicd: 0..0,
+        gicr: Few { values: [const { 0..0 }; MAX_GICR], len: 0 },
+        timers: [29, 30, 27, 26],
+        uart: None,
+        pmu: None,
+        psci: None,
+        initrd: None,
+        bootargs: [0; MAX_BOOTARGS],
+        bootargs_len: 0,
+        seed: [0; 32],
+    };
+
     /// Reads the blob, whose length must be the one in its header.
     pub fn parse(blob: &[u8]) -> Result<Self, DtError> {
+        let mut board = Self::EMPTY;
+        board.read(blob)?;
+        Ok(board)
+    }
+
+    /// The same into an empty one. With an error it holds what was read before that.
+    pub fn read(&mut self, blob: &[u8]) -> Result<(), DtError> {
         let fdt = Fdt::new(blob).map_err(|_| DtError::Malformed)?;
         let root = fdt.root();
-        let mut board = Self {
-            memory: Few::new(0..0),
-            reserved: Few::new(0..0),
-            cpus: Few::new(0),
-            gicd: 0..0,
-            gicr: Few::new(0..0),
-            timers: [29, 30, 27, 26],
-            uart: None,
-            pmu: None,
-            psci: None,
-            initrd: None,
-            bootargs: [0; MAX_BOOTARGS],
-            bootargs_len: 0,
-            seed: [0; 32],
-        };
+        let board = self;
+        // First what messages and power-off need.
+        for node in root.children().filter(|node| node.is_compatible("arm,pl011") || Self::is_psci(node)) {
+            board.read_device(&node)?;
+        }
         for node in root.children() {
             let kind = node.property("device_type").and_then(|property| property.value_as::<&str>().ok());
             match (node.name_without_address(), kind) {
@@ -157,7 +171,29 @@ impl Board {
         if board.gicd.is_empty() || board.gicr.is_empty() {
             return Err(DtError::Missing("GICv3"));
         }
-        Ok(board)
+        board.check()
+    }
+
+    fn is_psci(node: &FdtNode) -> bool {
+        node.is_compatible("arm,psci-0.2") || node.is_compatible("arm,psci-1.0")
+    }
+
+    /// What is there must make sense.
+    fn check(&mut self) -> Result<(), DtError> {
+        let memory = &mut self.memory;
+        memory.values[..memory.len].sort_unstable_by_key(|range| range.start);
+        for n in 1..memory.len {
+            let before = memory.values[n - 1].clone();
+            if memory.values[n].start < before.end {
+                return Err(DtError::Overlap("memory", memory.values[n].start));
+            }
+        }
+        for n in 0..self.cpus.len {
+            if self.cpus[..n].contains(&self.cpus[n]) {
+                return Err(DtError::Overlap("cpu", self.cpus[n]));
+            }
+        }
+        Ok(())
     }
 
     fn read_cpus(&mut self, node: &FdtNode) -> Result<(), DtError> {
@@ -233,7 +269,7 @@ impl Board {
                 [[0, 0, 0, 1], number, ..] => Some(16 + (u32::from_be_bytes(number) & 15)),
                 _ => None,
             });
-        } else if node.is_compatible("arm,psci-0.2") || node.is_compatible("arm,psci-1.0") {
+        } else if Self::is_psci(node) {
             self.psci = match node.property("method").and_then(|p| p.value_as::<&str>().ok()) {
                 Some("hvc") => Some(Conduit::Hvc),
                 Some("smc") => Some(Conduit::Smc),

@@ -13,6 +13,8 @@ pub const MAX_CPUS: usize = 512;
 pub struct PerCpu {
     /// The thread that runs here.
     pub(crate) thread: AtomicPtr<Context>,
+    /// Behind the stack that is taken when a thread's is too deep. `vectors.S` knows its place.
+    pub(crate) overflow: AtomicU64,
     pub(crate) id: AtomicU32,
     online: AtomicBool,
     refused: AtomicBool,
@@ -26,6 +28,7 @@ impl PerCpu {
     pub(crate) const fn new() -> Self {
         Self {
             thread: AtomicPtr::new(core::ptr::null_mut()),
+            overflow: AtomicU64::new(0),
             id: AtomicU32::new(0),
             online: AtomicBool::new(false),
             refused: AtomicBool::new(false),

@@ -43,6 +43,8 @@ pub fn off(status: u8) -> ! {
         semihosting_exit(status);
     }
     psci::system_off();
+    // Nobody said how firmware is called. What is UNDEFINED here is passed over.
+    psci::system_off_guessed();
     console::print_emergency(format_args!("power-off failed: no PSCI\n"));
     cpu::halt()
 }
@@ -52,6 +54,19 @@ pub fn reset() -> ! {
     psci::system_reset();
     console::print_emergency(format_args!("reset failed: no PSCI\n"));
     cpu::halt()
+}
+
+/// SYS_WRITE0: to whoever serves semihosting, where there is no console yet.
+#[cfg(target_os = "none")]
+pub(crate) fn semihosting_write(bytes: &[u8]) {
+    for byte in bytes {
+        // SYS_WRITEC takes the address of one character.
+        // SAFETY: as in `semihosting_exit`.
+        unsafe {
+            core::arch::asm!("8888: hlt #0xf000", "8889:", ".pushsection .extable, \"a\"", ".quad 8888b, 8889b",
+                ".popsection", inout("x0") 3u64 => _, in("x1") core::ptr::from_ref(byte), options(nostack));
+        }
+    }
 }
 
 /// SYS_EXIT_EXTENDED of the Arm semihosting specification. Returns if nobody serves it.

@@ -59,6 +59,22 @@ pub fn system_off() {
     call(function::SYSTEM_OFF, 0, 0, 0);
 }
 
+/// The same where the device tree does not say how firmware is called: by SMC at EL2, by HVC and then SMC at EL1.
+pub(crate) fn system_off_guessed() {
+    #[cfg(target_os = "none")]
+    if CONDUIT.get().is_none() {
+        // SAFETY: DEN 0022; what is UNDEFINED goes on behind it.
+        unsafe {
+            if crate::cpu::level() == crate::cpu::Level::El1 {
+                core::arch::asm!("8888: hvc #0", "8889:", ".pushsection .extable, \"a\"", ".quad 8888b, 8889b",
+                    ".popsection", inout("x0") function::SYSTEM_OFF => _, clobber_abi("C"));
+            }
+            core::arch::asm!("8888: smc #0", "8889:", ".pushsection .extable, \"a\"", ".quad 8888b, 8889b",
+                ".popsection", inout("x0") function::SYSTEM_OFF => _, clobber_abi("C"));
+        }
+    }
+}
+
 /// Resets the system. Returns only where that is not possible.
 pub fn system_reset() {
     call(function::SYSTEM_RESET, 0, 0, 0);

@@ -7,6 +7,8 @@ use crate::psci::PsciError;
 pub enum StartError {
     /// PSCI refused.
     Psci(PsciError),
+    /// There is none for its stacks.
+    NoMemory,
     /// It was started and did not report within a second.
     Silent,
     /// The kernel does not take it, and has said why. It is parked.
@@ -17,6 +19,7 @@ pub enum StartError {
 mod target {
     use super::*;
     use crate::mem::layout;
+    use crate::mem::stacks::Stack;
     use crate::percpu::{self, PerCpu};
     use crate::thread::{Current, Thread};
     use crate::{boot, cpu, psci, timer};
@@ -36,6 +39,8 @@ mod target {
     pub fn start<T: Thread>(current: &Current<T>, id: usize, affinity: u64, thread: Arc<T>) -> Result<(), StartError> {
         let percpu: &'static PerCpu = Box::leak(Box::new(PerCpu::new()));
         percpu.affinity.store(affinity, Ordering::Relaxed);
+        let overflow = Box::leak(Box::new(Stack::new().ok_or(StartError::NoMemory)?));
+        percpu.overflow.store(overflow.top() as u64, Ordering::Relaxed);
         percpu::register(id, percpu);
         let stack = thread.context().stack_top() as u64;
         current.install(id, thread);

@@ -9,14 +9,11 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use alloc::sync::Arc;
 
 use crate::fp::FpState;
-use crate::mem::layout::linear;
-use crate::mem::{Frame, FrameKind, PAGE_SIZE};
+use crate::mem::stacks::Stack;
 use crate::percpu::{self, MAX_CPUS};
 use crate::trap::UserFrame;
 
-const STACK_ORDER: u8 = 2;
-/// Bytes of a kernel stack.
-pub const STACK_SIZE: usize = PAGE_SIZE << STACK_ORDER;
+pub use crate::mem::stacks::STACK_SIZE;
 
 /// A thread's flags: read once on entry from EL0 ([`flags::ENTRY`]) and once on return ([`flags::EXIT`]).
 pub mod flags {
@@ -52,7 +49,7 @@ pub struct Context {
     /// TPIDR_EL0 while it does not run.
     tpidr: AtomicU64,
     pub(crate) fp: FpState,
-    stack: Frame,
+    stack: Stack,
 }
 
 pub(crate) const FLAGS_OFFSET: usize = offset_of!(Context, flags);
@@ -62,7 +59,7 @@ pub(crate) const TPIDR_OFFSET: usize = offset_of!(Context, tpidr);
 impl Context {
     /// A thread that will begin in the kernel's `kernel_thread_begin`, with an empty user frame. `None`: no memory.
     pub fn new() -> Option<Self> {
-        let stack = Frame::block(FrameKind::Kernel, STACK_ORDER)?;
+        let stack = Stack::new()?;
         let context = Self {
             flags: AtomicU32::new(0),
             on_cpu: AtomicU32::new(0),
@@ -91,7 +88,7 @@ impl Context {
 
     /// The end of the stack.
     pub(crate) fn stack_top(&self) -> usize {
-        linear(self.stack.pa()) as usize + STACK_SIZE
+        self.stack.top()
     }
 
     /// The registers of EL0, as they were on entry and will be on return. SP_EL0 is not among them.

@@ -66,6 +66,11 @@ extern "C" fn kernel_bad_exception(frame: &UserFrame, vector: u64, esr: u64, far
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn kernel_stack_overflow(sp: u64, esr: u64, far: u64, pc: u64) {
+    kcore::trap::stack_overflow(sp, esr, far, pc)
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn kernel_thread_begin() {
     kcore::sched::begin();
 }

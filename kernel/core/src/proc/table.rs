@@ -90,7 +90,9 @@ pub fn processes() -> Vec<Arc<Process>> {
 
 /// How many there may be: their stacks take at most an eighth of memory, as under Linux.
 pub fn most_threads() -> usize {
-    hal::mem::total_count() / (8 * hal::thread::STACK_SIZE / hal::mem::PAGE_SIZE)
+    let by_memory = hal::mem::total_count() / (8 * hal::thread::STACK_SIZE / hal::mem::PAGE_SIZE);
+    // Two of each CPU, and those of threads that have just ended, have places of their own.
+    by_memory.min(hal::mem::stacks::MOST - 4 * hal::percpu::MAX_CPUS)
 }
 
 /// How many threads there are.

@@ -262,8 +262,12 @@ secondary_high:
 
 	.section .noinit, "aw", @nobits
 	.balign	PAGE
-boot_stack:
-	.space	32768
+	.balign	32768
+	.globl	boot_guard
+boot_guard:	.space	16384		// unmapped by the final tables
+	.globl	boot_stack
+boot_stack:	.space	16384
+	.globl	boot_stack_top
 boot_stack_top:
 first_tables_start:
 	.globl	empty_l0

@@ -3,7 +3,10 @@
 #[cfg(target_os = "none")]
 mod tables;
 #[cfg(target_os = "none")]
+pub(crate) use tables::{KERNEL_DATA, stack_tables};
+#[cfg(target_os = "none")]
 mod target {
+    use core::cell::UnsafeCell;
     use core::ops::Range;
     use core::sync::atomic::Ordering;
 
@@ -12,6 +15,7 @@ mod target {
     use super::*;
     use crate::cpu::{self, read_register};
     use crate::dt::{Board, DtError, MAX_RANGES};
+    use crate::mem::stacks::Stack;
     use crate::mem::{frames, layout, tlb};
     use crate::percpu::{self, BOOT_PERCPU};
     use crate::sync::Once;
@@ -25,6 +29,7 @@ mod target {
         #[link_name = "secondary_entry"]
         static SECONDARY_ENTRY: u8;
         static empty_l0: u8;
+        static boot_stack_top: u8;
     }
     unsafe extern "Rust" {
         /// The image's: the rest of the kernel, on the boot CPU.
@@ -35,7 +40,12 @@ mod target {
         fn kernel_cpu_check() -> bool;
     }
 
-    static BOARD: Once<Board> = Once::new();
+    /// Too large for a stack.
+    struct Place(UnsafeCell<Board>);
+    // SAFETY: only the boot CPU writes, before others run; from then on there are shared references alone.
+    unsafe impl Sync for Place {}
+    static PLACE: Place = Place(UnsafeCell::new(Board::EMPTY));
+    static BOARD: Once<&'static Board> = Once::new();
     static IMAGE: Once<Pa> = Once::new();
     static TTBR1: Once<Pa> = Once::new();
 
@@ -67,6 +77,11 @@ mod target {
         })
     }
 
+    /// Can it be the registers of a device?
+    fn is_device(registers: &Range<u64>) -> bool {
+        !registers.is_empty() && registers.end <= layout::PA_LIMIT && registers.start & 0xfff == 0
+    }
+
     /// What a boot problem was, to whoever can read it; then the end.
     fn give_up(message: core::fmt::Arguments<'_>) -> ! {
         console::print_emergency(format_args!("vambrace-kernel: cannot boot: {message}\n"));
@@ -95,25 +110,30 @@ mod target {
         let _ = IMAGE.set(Pa(image));
         BOOT_PERCPU.affinity.store(cpu::affinity(), Ordering::Relaxed);
         percpu::register(0, &BOOT_PERCPU);
+        BOOT_PERCPU.overflow.store(&raw const boot_stack_top as u64, Ordering::Relaxed);
         init_cpu_features();
         let blob = device_tree(dtb);
-        let parsed = blob.and_then(Board::parse);
-        let board = match parsed {
-            Ok(board) => board,
-            Err(error) => {
-                // Without a device tree there is neither a console nor PSCI that is known to be there.
-                give_up(format_args!("{error}"))
-            }
-        };
+        // SAFETY: the only reference, before any other code looks for it.
+        let board: &'static mut Board = unsafe { &mut *PLACE.0.get() };
+        let outcome = blob.and_then(|blob| board.read(blob));
+        let board: &'static Board = board;
         psci::init(board.psci);
+        if let Err(error) = outcome {
+            // What was read may suffice to say so.
+            if let Some((registers, _)) = board.uart.clone().filter(|(registers, _)| is_device(registers)) {
+                tables::install(tables::of_console(&registers, image_range()));
+                console::init(layout::DEVICES + registers.start as usize);
+            }
+            give_up(format_args!("{error}"));
+        }
         // As `kcore::feature` has it, which is too late: the memory type of the linear map depends on it.
         let is_refused = |word| matches!(word, "nomte" | "id_aa64pfr1.mte=0" | "id_aa64pfr1.mte=1");
         mte::decide(!board.bootargs().split_ascii_whitespace().any(is_refused));
         mte::init_cpu();
-        let tables = tables::build(&board, image_range());
+        let tables = tables::build(board, image_range());
         let _ = TTBR1.set(tables);
         tables::install(tables);
-        if let Some((registers, _)) = &board.uart {
+        if let Some((registers, _)) = board.uart.as_ref().filter(|(registers, _)| is_device(registers)) {
             console::init(layout::DEVICES + registers.start as usize);
         }
         let dtb_range = dtb..dtb + blob.map_or(0, |blob| blob.len() as u64);
@@ -127,11 +147,19 @@ mod target {
                 give_up(format_args!("the initramfs at {:#x} is not in RAM", range.start));
             }
         }
-        if let Err(message) = init_frames(&board, &mut used) {
+        for (what, range) in [("distributor", Some(&board.gicd)), ("redistributors", board.gicr.first())] {
+            let range = range.filter(|range| range.end <= layout::PA_LIMIT && range.end - range.start >= 0x1_0000);
+            if range.is_none() {
+                give_up(format_args!("the GIC's {what} are nowhere"));
+            }
+        }
+        if let Err(message) = init_frames(board, &mut used) {
             give_up(format_args!("{message}"));
         }
         let _ = BOARD.set(board);
-        let board = BOARD.get().expect("just set");
+        let Some(overflow) = Stack::new() else { give_up(format_args!("too little RAM")) };
+        BOOT_PERCPU.overflow.store(overflow.top() as u64, Ordering::Relaxed);
+        core::mem::forget(overflow);
         gic::init(board.gicd.start);
         timer::init(&board.timers);
         if let Err(error) = gic::init_cpu(&BOOT_PERCPU, &board.gicr) {

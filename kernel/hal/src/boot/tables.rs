@@ -2,13 +2,13 @@
 
 use core::cell::UnsafeCell;
 use core::ops::Range;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use arch::Pa;
 
 use super::target::image_pa;
 use crate::dt::Board;
-use crate::mem::layout::{DEVICES, IMAGE, LINEAR, PA_LIMIT};
+use crate::mem::layout::{DEVICES, IMAGE, LINEAR, PA_LIMIT, STACKS};
 
 const POOL: usize = 96;
 
@@ -25,7 +25,7 @@ mod attributes {
     const BASE: u64 = 1 << 54 | 1 << 10 | 3 << 8;
     const NORMAL: u64 = 1 << 2;
     const READ_ONLY: u64 = 1 << 7;
-    const PXN: u64 = 1 << 53;
+    pub const PXN: u64 = 1 << 53;
     pub const CODE: u64 = BASE | NORMAL | READ_ONLY;
     pub const CONSTANTS: u64 = BASE | NORMAL | READ_ONLY | PXN;
     pub const DATA: u64 = BASE | NORMAL | PXN;
@@ -39,6 +39,20 @@ unsafe extern "C" {
     static __rodata_start: u8;
     static __data_start: u8;
     static __image_end: u8;
+    static boot_guard: u8;
+    static boot_stack: u8;
+}
+
+/// Attributes of the kernel's data, for pages that are mapped later.
+pub const KERNEL_DATA: u64 = attributes::DATA;
+
+/// The table of level 2 below [`STACKS`].
+static STACK_TABLES: AtomicPtr<[AtomicU64; 512]> = AtomicPtr::new(core::ptr::null_mut());
+
+/// The table of level 2 in which stacks are.
+pub fn stack_tables() -> &'static [AtomicU64; 512] {
+    // SAFETY: `build` has put one of the pool's tables there, which nothing else refers to any more.
+    unsafe { &*STACK_TABLES.load(Ordering::Acquire) }
 }
 
 fn new_table() -> *mut [u64; 512] {
@@ -65,6 +79,11 @@ fn map(root: *mut [u64; 512], va: usize, pa: u64, len: u64, attributes: u64) {
             // SAFETY: `table` is one of the pool's, which this CPU alone touches; a table descriptor points to another.
             unsafe {
                 let entry = &raw mut (*table)[index];
+                // Something larger is there already: ranges that overlap are mapped once.
+                if *entry & 3 == 1 {
+                    table = core::ptr::null_mut();
+                    break;
+                }
                 if *entry == 0 {
                     *entry = image_pa(new_table().cast()).0 | 3;
                 }
@@ -75,7 +94,10 @@ fn map(root: *mut [u64; 512], va: usize, pa: u64, len: u64, attributes: u64) {
         let kind = if last == 3 { 3 } else { 1 };
         let index = va >> (39 - 9 * last) & 511;
         // SAFETY: as above.
-        unsafe { (*table)[index] = pa | attributes | kind };
+        if !table.is_null() && unsafe { (*table)[index] } == 0 {
+            // SAFETY: as above.
+            unsafe { (*table)[index] = pa | attributes | kind };
+        }
         let step = 1u64 << (39 - 9 * last);
         va += step as usize;
         pa += step;
@@ -95,7 +117,8 @@ pub fn build(board: &Board, image: Range<u64>) -> Pa {
     let parts = [
         (&raw const __image_start, &raw const __rodata_start, attributes::CODE),
         (&raw const __rodata_start, &raw const __data_start, attributes::CONSTANTS),
-        (&raw const __data_start, &raw const __image_end, attributes::DATA),
+        (&raw const __data_start, &raw const boot_guard, attributes::DATA),
+        (&raw const boot_stack, &raw const __image_end, attributes::DATA),
     ];
     for (start, end, attributes) in parts {
         let offset = start as usize - IMAGE;
@@ -112,6 +135,23 @@ pub fn build(board: &Board, image: Range<u64>) -> Pa {
     if let Some((registers, _)) = &board.uart {
         device(registers);
     }
+    let (upper, lower) = (new_table(), new_table());
+    // SAFETY: as in `map`.
+    unsafe {
+        (*root)[STACKS >> 39 & 511] = image_pa(upper.cast()).0 | 3;
+        (*upper)[STACKS >> 30 & 511] = image_pa(lower.cast()).0 | 3;
+    }
+    STACK_TABLES.store(lower.cast(), Ordering::Release);
+    image_pa(root.cast())
+}
+
+/// The image and one device, to say why there is no more. Returns the physical address for TTBR1.
+pub fn of_console(registers: &Range<u64>, image: Range<u64>) -> Pa {
+    let root = new_table();
+    let size = image.end - image.start;
+    map(root, IMAGE, image.start, size, KERNEL_DATA & !attributes::PXN);
+    let (start, end) = (registers.start & !4095, registers.end.next_multiple_of(4096).min(registers.start + (1 << 16)));
+    map(root, DEVICES + start as usize, start, end - start, attributes::DEVICE);
     image_pa(root.cast())
 }
 

@@ -6,6 +6,7 @@
 //! | `0xffff_8000_4000_0000` | the device tree, while booting |
 //! | `0xffff_8000_8000_0000` | the kernel's image |
 //! | `0xffff_9000_0000_0000` | devices, at this plus their physical address |
+//! | `0xffff_a000_0000_0000` | stacks of threads and for overflows, with nothing between them |
 
 use arch::Pa;
 
@@ -17,6 +18,8 @@ pub const DEVICE_TREE: usize = 0xffff_8000_4000_0000;
 pub const IMAGE: usize = 0xffff_8000_8000_0000;
 /// Where devices begin, at physical address 0.
 pub const DEVICES: usize = 0xffff_9000_0000_0000;
+/// Where stacks are; see `stacks`.
+pub const STACKS: usize = 0xffff_a000_0000_0000;
 /// Physical addresses are below this: what the linear map has room for.
 pub const PA_LIMIT: u64 = 1 << 47;
 /// The first address that is not EL0's.

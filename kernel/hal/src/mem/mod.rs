@@ -6,6 +6,7 @@ use contents::clear_page;
 pub mod frames;
 mod heap;
 pub mod layout;
+pub mod stacks;
 mod tables;
 pub mod tlb;
 

@@ -72,6 +72,19 @@ pub fn range(asid: u16, va: u64, pages: usize) -> Cost {
     Cost { tlbis: pages as u64, dsbs: 2 }
 }
 
+/// Pages of the kernel's half, last level only: TLBI VAALE1IS.
+#[cfg(target_os = "none")]
+pub(crate) fn kernel_pages(va: usize, pages: usize) {
+    // SAFETY: invalidations between their barriers.
+    unsafe {
+        core::arch::asm!("dsb ishst", options(nostack));
+        for page in 0..pages {
+            core::arch::asm!("tlbi vaale1is, {}", in(reg) operand(0, (va + (page << 12)) as u64), options(nostack));
+        }
+        core::arch::asm!("dsb ish", "isb", options(nostack));
+    }
+}
+
 /// All of this CPU's entries of the regime: TLBI VMALLE1.
 pub fn all_local() {
     #[cfg(target_os = "none")]

@@ -113,6 +113,8 @@ mod target {
 
     core::arch::global_asm!(
         ".set PERCPU_THREAD, {percpu_thread}",
+        ".set PERCPU_OVERFLOW, {percpu_overflow}",
+        ".set OVERFLOW_BIT, {overflow_bit}",
         ".set THREAD_FLAGS, {flags}",
         ".set THREAD_SP, {sp}",
         ".set THREAD_TPIDR, {tpidr}",
@@ -126,6 +128,8 @@ mod target {
         include_str!("../patch/end.S"),
         mte = const crate::patch::capability::MTE,
         percpu_thread = const offset_of!(crate::percpu::PerCpu, thread),
+        percpu_overflow = const offset_of!(crate::percpu::PerCpu, overflow),
+        overflow_bit = const crate::mem::stacks::OVERFLOW_BIT,
         flags = const thread::FLAGS_OFFSET,
         sp = const thread::SP_OFFSET,
         tpidr = const thread::TPIDR_OFFSET,

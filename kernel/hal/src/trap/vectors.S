@@ -7,6 +7,21 @@
 
 	.macro	save_frame
 	sub	sp, sp, #FRAME
+	save_registers
+	.endm
+
+	// In the kernel the stack may be too deep for it. X0 is kept in the sum meanwhile.
+	.macro	save_frame_checked
+	sub	sp, sp, #FRAME
+	add	sp, sp, x0
+	sub	x0, sp, x0
+	tbz	x0, #OVERFLOW_BIT, stack_overflow
+	sub	x0, sp, x0
+	sub	sp, sp, x0
+	save_registers
+	.endm
+
+	.macro	save_registers
 	stp	x0, x1, [sp, #0]
 	stp	x2, x3, [sp, #16]
 	stp	x4, x5, [sp, #32]
@@ -56,9 +71,14 @@
 	save_frame
 	b	\label
 	.endm
+	.macro	checking_vector label
+	.balign	128
+	save_frame_checked
+	b	\label
+	.endm
 	.macro	bad_vector number
 	.balign	128
-	save_frame
+	save_frame_checked
 	mov	x1, #\number
 	b	bad_exception
 	.endm
@@ -71,8 +91,8 @@
 	bad_vector 1
 	bad_vector 2
 	bad_vector 3
-	saving_vector el1_sync
-	saving_vector el1_irq
+	checking_vector el1_sync
+	checking_vector el1_irq
 	bad_vector 6
 	bad_vector 7
 	saving_vector \sync
@@ -230,6 +250,17 @@ el1_sync:
 el1_irq:
 	bl	kernel_irq
 	b	restore_all
+
+// X0: the stack pointer that is in nobody's stack. Nothing is kept: there is no way back.
+stack_overflow:
+	mrs	x9, tpidr_el1
+	ldr	x9, [x9, #PERCPU_OVERFLOW]
+	mov	sp, x9
+	mrs	x1, esr_el1
+	mrs	x2, far_el1
+	mrs	x3, elr_el1
+	bl	kernel_stack_overflow
+	b	.
 
 bad_exception:
 	mov	x0, sp
