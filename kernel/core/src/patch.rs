@@ -1,6 +1,10 @@
 //! Static keys: conditions that are in the code, for what is almost never on, or almost never changes. And the moment when
 //! alternatives are chosen, code for what the CPUs have.
 
+use alloc::string::String;
+use core::cell::Cell;
+use core::fmt::Write;
+
 use crate::cross::{Order, on_all, while_others_stand};
 use crate::feature;
 use crate::sched::wait::{Mutex, mutex};
@@ -17,8 +21,23 @@ pub mod key {
 
 /// Replaces code by what suits the CPUs, on all CPUs that run; those that come later find it so.
 pub fn choose_alternatives() {
-    let (chosen, all) = while_others_stand(|| hal::patch::apply_alternatives(feature::has_number));
-    hal::log!("vambrace-kernel: {chosen} of {all} alternatives");
+    const CONDITIONS: usize = 128;
+    let counts: [Cell<u32>; CONDITIONS] = [const { Cell::new(0) }; CONDITIONS];
+    // Nothing is allocated or logged while others stand still.
+    let all = while_others_stand(|| {
+        hal::patch::apply_alternatives(|condition| {
+            let is_met = feature::meets(condition);
+            let count = &counts[condition as usize % CONDITIONS];
+            count.set(count.get() + u32::from(is_met));
+            is_met
+        })
+    });
+    let mut text = String::new();
+    for (condition, count) in counts.iter().enumerate().filter(|(_, count)| count.get() > 0) {
+        let separator = if text.is_empty() { "" } else { ", " };
+        let _ = write!(text, "{separator}{} {}", feature::condition_name(condition as u32), count.get());
+    }
+    hal::log!("vambrace-kernel: alternatives for {text} (of {all})");
 }
 
 /// A key that is on while anyone wants it.

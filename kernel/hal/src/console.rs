@@ -28,13 +28,11 @@ mod register {
 
 #[cfg(target_os = "none")]
 fn read(offset: usize) -> u32 {
-    // SAFETY: BASE is the mapped register window, set once at boot.
-    unsafe { ((BASE.load(Ordering::Relaxed) + offset) as *const u32).read_volatile() }
+    crate::mmio::read32(BASE.load(Ordering::Relaxed) + offset)
 }
 #[cfg(target_os = "none")]
 fn write(offset: usize, value: u32) {
-    // SAFETY: as above.
-    unsafe { ((BASE.load(Ordering::Relaxed) + offset) as *mut u32).write_volatile(value) }
+    crate::mmio::write32(BASE.load(Ordering::Relaxed) + offset, value);
 }
 #[cfg(not(target_os = "none"))]
 fn read(_offset: usize) -> u32 {

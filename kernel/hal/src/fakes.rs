@@ -135,9 +135,9 @@ pub mod alternative {
     pub fn standing() -> usize {
         0
     }
-    /// None of none.
-    pub fn apply_alternatives(_is_met: impl Fn(u32) -> bool) -> (usize, usize) {
-        (0, 0)
+    /// There are none.
+    pub fn apply_alternatives(_is_met: impl Fn(u32) -> bool) -> usize {
+        0
     }
 }
 pub mod pmu {

@@ -20,6 +20,7 @@ mod target {
     use super::*;
     use crate::cpu::{read_register, write_register};
     use crate::mem::layout::DEVICES;
+    use crate::mmio::{read32 as read, read64, write32 as write, write64};
     use crate::percpu::{self, PerCpu};
 
     const GICD_CTLR: usize = 0x0;
@@ -36,23 +37,6 @@ mod target {
     const PRIORITY: u32 = 0xa0a0_a0a0;
 
     static GICD: AtomicUsize = AtomicUsize::new(0);
-
-    fn read(at: usize) -> u32 {
-        // SAFETY: addresses are of the GIC's mapped windows.
-        unsafe { (at as *const u32).read_volatile() }
-    }
-    fn read64(at: usize) -> u64 {
-        // SAFETY: as above.
-        unsafe { (at as *const u64).read_volatile() }
-    }
-    fn write(at: usize, value: u32) {
-        // SAFETY: as above.
-        unsafe { (at as *mut u32).write_volatile(value) }
-    }
-    fn write64(at: usize, value: u64) {
-        // SAFETY: as above.
-        unsafe { (at as *mut u64).write_volatile(value) }
-    }
 
     /// The distributor at that physical address: everything off, Group 1, affinity routing.
     pub(crate) fn init(gicd: u64) {

@@ -22,6 +22,8 @@ pub mod fp;
 pub mod gic;
 pub mod ident;
 pub mod mem;
+#[cfg(target_os = "none")]
+mod mmio;
 pub mod mte;
 pub mod patch;
 pub mod pauth;

@@ -1,5 +1,6 @@
 //! `cargo xtask kernel`: our own kernel (`kernel/*`), built for the bare machine, and programs run on it.
 
+mod alternatives;
 mod build;
 mod built_in;
 mod contpte;
@@ -36,6 +37,7 @@ const CPU_JUDGE: Kernel = Kernel::V6_12;
 pub type Own = fn(&Path, boot::Echo) -> Result<String>;
 /// All of these. One to a line, so that more can be added side by side.
 pub const OWN: &[(&str, Own)] = &[
+    (alternatives::NAME, alternatives::check),
     (built_in::NAME, built_in::check),
     (contpte::NAME, contpte::check),
     (levels::NAME, levels::check),

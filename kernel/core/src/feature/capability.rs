@@ -255,6 +255,8 @@ mod tests {
     fn tables_are_in_the_order_of_their_enums() {
         assert!(CAPABILITIES.iter().enumerate().all(|(n, info)| info.capability as usize == n));
         use hal::patch::capability::{BTI, LSE, MTE, PAN, PAUTH};
+        use hal::patch::capability::{DEVICE_LOAD_ACQUIRE, ERRATA as FIRST};
+        assert_eq!(DEVICE_LOAD_ACQUIRE, FIRST + Erratum::DeviceLoadAcquire as u32);
         assert_eq!((PAUTH, BTI), (Capability::Pauth as u32, Capability::Bti as u32));
         assert_eq!((PAN, LSE, MTE), (Capability::Pan as u32, Capability::Lse as u32, Capability::Mte as u32));
         assert!(ERRATA.iter().enumerate().all(|(n, info)| info.erratum as usize == n));

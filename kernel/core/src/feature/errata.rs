@@ -11,6 +11,8 @@ pub enum Erratum {
     Bbml2Livelock,
     /// A write of PSTATE.SSBS may not act at once: EL0 is not told of the register.
     SpeculativeSsbs,
+    /// A57 832075: a load of Device memory beside exclusive or acquiring accesses may deadlock: such loads acquire.
+    DeviceLoadAcquire,
 }
 
 /// One of them, and where it is.
@@ -78,6 +80,11 @@ pub static ERRATA: &[ErratumInfo] = &[
             MidrRange::arm(part::NEOVERSE_V3),
             MidrRange::arm(part::NEOVERSE_V3AE),
         ],
+    },
+    ErratumInfo {
+        erratum: Erratum::DeviceLoadAcquire,
+        name: "832075 (Cortex-A57)",
+        ranges: &[MidrRange::arm(part::CORTEX_A57).up_to(1, 2)],
     },
 ];
 

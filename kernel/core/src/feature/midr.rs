@@ -54,6 +54,7 @@ pub fn is_in(midr: u64, ranges: &[MidrRange]) -> bool {
 #[allow(missing_docs)]
 pub mod part {
     pub const CORTEX_A53: u16 = 0xd03;
+    pub const CORTEX_A57: u16 = 0xd07;
     pub const CORTEX_A76: u16 = 0xd0b;
     pub const NEOVERSE_N1: u16 = 0xd0c;
     pub const CORTEX_A77: u16 = 0xd0d;

@@ -102,12 +102,24 @@ pub fn finish() {
 /// May it be used? From [`finish`] on; before, nothing may.
 #[inline]
 pub fn has(capability: Capability) -> bool {
-    has_number(capability as u32)
+    meets(capability as u32)
 }
 
-/// The same, by number.
-pub(crate) fn has_number(capability: u32) -> bool {
-    CAPABILITIES.load(Ordering::Relaxed) & 1 << capability != 0
+/// Is the condition of an alternative met: has every CPU the capability of that number, or, from
+/// [`hal::patch::capability::ERRATA`] on, any CPU the erratum? From [`finish`] on.
+pub(crate) fn meets(condition: u32) -> bool {
+    match condition.checked_sub(hal::patch::capability::ERRATA) {
+        None => CAPABILITIES.load(Ordering::Relaxed) & 1 << condition != 0,
+        Some(erratum) => SYSTEM.get().is_some_and(|system| system.errata & 1 << erratum != 0),
+    }
+}
+
+/// What a condition is called.
+pub(crate) fn condition_name(condition: u32) -> alloc::string::String {
+    match condition.checked_sub(hal::patch::capability::ERRATA) {
+        None => alloc::format!("{:?}", capability::CAPABILITIES[condition as usize].capability),
+        Some(erratum) => errata::ERRATA[erratum as usize].name.into(),
+    }
 }
 
 /// How the sizes of blocks may be changed. From [`finish`] on.

@@ -7,7 +7,7 @@
 //! A site is a line in the section `.alternatives`: where it is, what replaces it, the condition's number, and both lengths.
 //! In assembly files it is made by a macro; in Rust by [`has`].
 
-/// Numbers of capabilities that this crate has alternatives for. `kcore::feature::Capability` has them all.
+/// Numbers of capabilities and errata that this crate has alternatives for. `kcore::feature` has them all.
 pub mod capability {
     /// FEAT_PAN.
     pub const PAN: u32 = 0;
@@ -19,6 +19,10 @@ pub mod capability {
     pub const PAUTH: u32 = 9;
     /// FEAT_BTI.
     pub const BTI: u32 = 10;
+    /// From here on: errata of any CPU, in the order of `kcore::feature::errata::Erratum`.
+    pub const ERRATA: u32 = 64;
+    /// Cortex-A57 832075.
+    pub const DEVICE_LOAD_ACQUIRE: u32 = ERRATA + 3;
 }
 
 /// Condition of an alternative: a capability's number, or with this bit set its absence.
@@ -89,21 +93,19 @@ mod target {
         STANDING.load(Ordering::Acquire)
     }
 
-    /// Replaces the sites whose condition `is_met` says is met; once. Returns how many those are, and how many sites there
-    /// are. Panics unless all other CPUs stand still, and for a site that is no sound one.
-    pub fn apply_alternatives(is_met: impl Fn(u32) -> bool) -> (usize, usize) {
+    /// Replaces the sites whose condition `is_met` says is met; once. Returns how many sites there are. Panics unless all
+    /// other CPUs stand still, and for a site that is no sound one.
+    pub fn apply_alternatives(is_met: impl Fn(u32) -> bool) -> usize {
         assert_eq!(standing() + 1, percpu::count(), "all CPUs but one stand still");
         assert!(!IS_DONE.load(Ordering::Relaxed), "alternatives are chosen once");
-        let mut count = 0;
         for site in sites() {
             if is_met(site.condition & !UNLESS) == (site.condition & UNLESS == 0) {
                 replace(site);
-                count += 1;
             }
         }
         crate::cpu::isb();
         IS_DONE.store(true, Ordering::Release);
-        (count, sites().len())
+        sites().len()
     }
 
     fn replace(site: &Site) {
@@ -126,6 +128,8 @@ mod target {
             // SAFETY: a word of a site, which nobody executes: the other CPUs stand still, and this code has no sites.
             unsafe { (alias as *mut u32).write_volatile(word) };
             crate::cpu::sync_patched(alias, at as usize);
+            // SAFETY: a word of the image's code, by the address that it is executed at.
+            assert_eq!(unsafe { (at as *const u32).read_volatile() }, word, "the alternative at {at:#x} is not there");
         }
     }
 }
