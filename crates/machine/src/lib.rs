@@ -23,6 +23,7 @@ pub use cpu::{Semihosting, ToolError};
 pub use diagnose::Diagnosis;
 pub use outcome::{Limit, Outcome, Stuck};
 pub use run::{CpuSummary, Limits, Machine, Pace};
+pub use schedule::QUANTUM;
 pub use setup::{Options, SetupError};
 pub use slots::{Devices, DiskConfig, Input, ShareConfig};
 pub use snapshots::Description;

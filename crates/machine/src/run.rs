@@ -216,7 +216,7 @@ impl Machine {
             return Err(Stuck::Off);
         }
         let device = self.board.device_deadline().map(|ns| ticks(ns).max(self.now));
-        let next = self.board.cpus.iter().filter_map(crate::schedule::Cpu::next_event).chain(device).min();
+        let next = self.board.cpus.iter_mut().filter_map(crate::schedule::Cpu::next_event).chain(device).min();
         match (next, self.pace) {
             (Some(next), Pace::Instructions) => self.skip_to(next),
             (Some(next), _) => {

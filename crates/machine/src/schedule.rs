@@ -56,7 +56,9 @@ impl Cpu {
     /// When this CPU next does something by itself, in ticks: at once where it runs, at a timer's deadline where it
     /// sleeps, never where it is off.
     #[must_use]
-    pub fn next_event(&self) -> Option<u64> {
+    pub fn next_event(&mut self) -> Option<u64> {
+        // A deadline that is this very tick has not raised its interrupt yet.
+        self.pe.update_timers();
         match self.state {
             CpuState::Off => None,
             CpuState::Running => Some(self.pe.ticks()),

@@ -122,6 +122,7 @@ fn hand_on(key: Key, address: u64, tid: u32, marks: u32) -> Result<bool> {
             Ok(Exchange::Stored) => {
                 // One that came into the list after the look at it may have found the owner there still, and sleeps: the
                 // lock is free now, and it tries again.
+                core::sync::atomic::fence(Ordering::SeqCst);
                 release(waiter.or_else(|| first_waiter(key)));
                 return Ok(true);
             }

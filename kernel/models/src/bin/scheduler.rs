@@ -25,6 +25,10 @@ mod contextidr {
 mod mte {
     pub fn switch(_old: &crate::proc::Thread, _new: &crate::proc::Thread) {}
 }
+/// Nobody has keys.
+mod pauth {
+    pub fn switch(_new: &crate::proc::Thread) {}
+}
 /// What is waited for.
 mod vfs {
     #[derive(Clone, Copy, Debug)]
