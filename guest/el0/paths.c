@@ -12,7 +12,7 @@ static long call(long number, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f) {
 	asm volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5), "r"(x8) : "memory");
 	return (long)x0;
 }
-enum { WRITE = 64, EXIT = 93, EXIT_GROUP = 94, FUTEX = 98, SCHED_SETSCHEDULER = 119, SCHED_YIELD = 124, GETPID = 172, MMAP = 222, CLONE = 220,
+enum { UNLINK = 35, OPEN = 56, WRITE = 64, EXIT = 93, EXIT_GROUP = 94, FUTEX = 98, SCHED_SETSCHEDULER = 119, SCHED_YIELD = 124, GETPID = 172, MMAP = 222, CLONE = 220,
        MADVISE = 233, WAIT4 = 260, INVALID = 1000 };
 enum { PAGE = 4096, ROUNDS = 1000, PAGES = 512, SIGCHLD = 17, NOHUGEPAGE = 15, WAIT = 128, WAKE = 129 };
 enum { PROT_READ = 1, PROT_WRITE = 2, MAP_PRIVATE = 2, MAP_ANONYMOUS = 0x20 };
@@ -53,6 +53,7 @@ static __attribute__((noinline, noclone)) u64 read_register(void) {
 NAMED_ACCESS(at_write, "str")
 NAMED_ACCESS(at_read, "ldr")
 NAMED_ACCESS(at_copy, "str")
+NAMED_ACCESS(at_file, "ldr")
 
 static u64 anonymous(u64 bytes) {
 	u64 at = (u64)call(MMAP, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1ul, 0);
@@ -60,7 +61,20 @@ static u64 anonymous(u64 bytes) {
 	return at;
 }
 
+/* A file whose pages are all there, mapped. */
+static u64 file(void) {
+	static char page[PAGE];
+	long fd = call(OPEN, -100ul, (u64) "/tmp/paths", 0102, 0600, 0, 0);
+	for (u64 n = 0; n < PAGES; n++)
+		expect(call(WRITE, (u64)fd, (u64)page, PAGE, 0, 0, 0) == PAGE);
+	expect(call(UNLINK, -100ul, (u64) "/tmp/paths", 0, 0, 0, 0) == 0);
+	return (u64)call(MMAP, 0, PAGES * PAGE, PROT_READ, MAP_PRIVATE, (u64)fd, 0);
+}
+
 static void faults(void) {
+	u64 pages = file();
+	for (u64 n = 0; n < PAGES; n++)
+		access_at_file(pages + n * PAGE);
 	u64 memory = anonymous(PAGES * PAGE);
 	for (u64 n = 0; n < PAGES; n++)
 		access_at_write(memory + n * PAGE);

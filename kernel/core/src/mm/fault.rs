@@ -114,10 +114,35 @@ impl Space {
             mte::prepare(&frame);
         }
         entry.store(Pte::page(frame.into_descriptor(), protection).0, Ordering::Release);
+        if access == Access::Read && matches!(vma.backing, Backing::Pages { .. }) {
+            self.fault_around(&vma, va, protection);
+        }
         // No TLB has an entry of a descriptor that was invalid; the walk has to see the new one.
         hal::cpu::dsb_ishst();
         self.fold(va, asid);
         Ok(())
+    }
+
+    /// After a page of a file was mapped for a load: those around it that the file has already, as they will be next. Not
+    /// where a page needs more than its descriptor.
+    #[inline(never)]
+    fn fault_around(&self, vma: &Vma, va: u64, protection: Protection) {
+        let Backing::Pages { source, first } = &vma.backing else { return };
+        if protection.executable() || protection.tagged() {
+            return;
+        }
+        let Some(descriptors) = self.tables.block(va) else { return };
+        // The block of the table that `va` is in, as far as it is the area's.
+        let block = va & !(contpte::BLOCK_SIZE - 1);
+        let (start, end) = (block.max(vma.start), (block + contpte::BLOCK_SIZE).min(vma.end));
+        let index_of = |at: u64| first + (at - vma.start) / PAGE;
+        let (range, skipped) = (index_of(start)..index_of(end), (start - block) / PAGE);
+        source.present(range.clone(), &mut |index, frame| {
+            let Some(entry) = descriptors.get((index - range.start + skipped) as usize) else { return };
+            if entry.load(Ordering::Relaxed) == 0 {
+                entry.store(Pte::page(frame.into_descriptor(), protection).0, Ordering::Release);
+            }
+        });
     }
 
     /// A page that is there and read-only, in an area that may be written to.
@@ -197,8 +222,10 @@ fn first_page(vma: &Vma, va: u64, access: Access) -> Result<(Frame, Protection),
 
 #[cfg(test)]
 mod tests {
-    use super::super::{AddressTables, MapRequest, Placement};
+    use super::super::{AddressTables, MapRequest, PageSource, Placement};
     use super::*;
+    use alloc::sync::Arc;
+    use alloc::vec::Vec;
     use hal::mem::free_count;
 
     fn space_with(bits: u64) -> (Space, u64) {
@@ -244,6 +271,63 @@ mod tests {
         // The parent is now alone with the page.
         parent.fault(at, Access::Write, 1).unwrap();
         assert_eq!(parent.tables.get(at), before);
+    }
+
+    /// All but page 5 of 64 are there.
+    #[derive(Debug)]
+    struct Pages(Vec<Frame>);
+    impl PageSource for Pages {
+        fn page(&self, index: u64) -> crate::errno::Result<Frame> {
+            Ok(self.0[index as usize].clone())
+        }
+        fn present(&self, range: core::ops::Range<u64>, each: &mut dyn FnMut(u64, Frame)) {
+            range.filter(|index| *index != 5).for_each(|index| each(index, self.0[index as usize].clone()));
+        }
+    }
+
+    #[test]
+    fn a_load_from_a_file_maps_what_is_around() {
+        const START: u64 = 0x1000_0000 + 3 * PAGE;
+        hal::fakes_init();
+        let frames: Vec<Frame> = (0..64).map(|_| Frame::zeroed(FrameKind::User).unwrap()).collect();
+        let source = Arc::new(Pages(frames.clone()));
+        for (bits, sharing, around) in [
+            (1, Sharing::Private, true),
+            (3, Sharing::Private, true),
+            (3, Sharing::Shared, true),
+            (5, Sharing::Private, false),
+        ] {
+            let mut space = Space::new(AddressTables::new().unwrap());
+            let request = MapRequest {
+                placement: Placement::Fixed(START),
+                len: 25 * PAGE,
+                protection: Protection::from_bits(bits),
+                sharing,
+                backing: Backing::Pages { source: source.clone(), first: 1 },
+                grows_down: false,
+                name: "",
+            };
+            space.map(request, 0).unwrap();
+            space.fault(START + 2 * PAGE, Access::Read, 1).unwrap();
+            // The first block of the table begins three pages before the area; the second is untouched.
+            for n in 0..25 {
+                let pte = space.tables.get(START + n * PAGE);
+                let expected = n == 2 || around && n < 13 && n != 4;
+                assert_eq!(pte.is_valid(), expected, "page {n}, rights {bits}");
+                if expected {
+                    assert_eq!(pte.pa(), frames[n as usize + 1].pa());
+                    assert_eq!(pte.is_writable(), sharing == Sharing::Shared);
+                }
+            }
+            // The last block ends with the area.
+            space.fault(START + 24 * PAGE, Access::Read, 1).unwrap();
+            assert_eq!(space.tables.get(START + 25 * PAGE), Pte::NONE);
+            assert_eq!(space.tables.get(START + 13 * PAGE).is_valid(), around);
+            assert!(!space.tables.get(START - PAGE).is_valid());
+        }
+        // No share was lost or kept.
+        let shares: Vec<u32> = frames.iter().map(Frame::shares).collect();
+        assert!(shares.iter().all(|n| *n == 2), "{shares:?}");
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub mod vma;
 
 use alloc::sync::Arc;
 use core::fmt;
+use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use hal::mem::{Frame, layout, tlb};
@@ -36,6 +37,10 @@ pub const PAGE: u64 = hal::mem::PAGE_SIZE as u64;
 pub trait PageSource: Send + Sync + fmt::Debug {
     /// A share of page `index`. EFAULT behind the end (SIGBUS), ENOMEM.
     fn page(&self, index: u64) -> Result<Frame>;
+    /// Calls `each` with index and a share of those pages of `range` that exist already, in their order.
+    fn present(&self, range: Range<u64>, each: &mut dyn FnMut(u64, Frame)) {
+        let _ = (range, each);
+    }
     /// The inode's number, for /proc/PID/maps.
     fn inode_number(&self) -> u64 {
         0

@@ -5,6 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::sync::{Arc, Weak};
 use alloc::vec::Vec;
 use core::any::Any;
+use core::ops::Range;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use hal::mem::{Frame, FrameKind, PAGE_SIZE};
@@ -556,6 +557,12 @@ impl PageSource for Contents {
             return Err(Errno::EFAULT);
         }
         self.page_or_new(index)
+    }
+    fn present(&self, range: Range<u64>, each: &mut dyn FnMut(u64, Frame)) {
+        let end = range.end.min(self.len().div_ceil(PAGE_SIZE as u64));
+        if range.start < end {
+            self.pages.lock().range(range.start..end).for_each(|(index, page)| each(*index, page.0.clone()));
+        }
     }
     fn inode_number(&self) -> u64 {
         self.ino
