@@ -15,6 +15,7 @@ mod layers;
 mod levels;
 mod licences;
 mod metadata;
+mod mutants;
 mod nested;
 mod oracle;
 mod perf;
@@ -63,6 +64,8 @@ enum Task {
     Kernel(kernel::Args),
     /// Build `vambrace` with our kernel and its demonstration inside.
     Release,
+    /// Take barriers, invalidations, locks and flags out of our kernel one at a time, and see that the tests find it.
+    Mutants(mutants::Args),
     /// Compare the PE with independent implementations.
     Oracle(oracle::Args),
     /// Check that dependencies between our crates point down.
@@ -97,6 +100,7 @@ fn run(task: Task) -> Result<()> {
         Task::Bench(args) => bench::run(&args),
         Task::Kernel(args) => kernel::run(&args),
         Task::Release => kernel::release(),
+        Task::Mutants(args) => mutants::run(&args),
         Task::Oracle(args) => oracle::run(&args),
         Task::Layers => layers::run(),
         Task::Licences => licences::run(),

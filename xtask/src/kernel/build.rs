@@ -1,7 +1,7 @@
 //! The image: compiled, linked, and laid out as a loader wants it.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
@@ -13,13 +13,17 @@ pub const ARGUMENTS: [&str; 6] = ["-p", "vambrace-kernel-image", "--target", TAR
 
 /// Builds the Image.
 pub fn image(toolchain: &Toolchain) -> Result<PathBuf> {
+    let root = shell::workspace_root();
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    image_of(toolchain, &root, &target)
+}
+
+/// Builds the Image of the sources in `root`, with what is built in `target`.
+pub fn image_of(toolchain: &Toolchain, root: &Path, target: &Path) -> Result<PathBuf> {
     let mut cargo = toolchain.cargo("build")?;
-    cargo.args(["--quiet"]).args(ARGUMENTS);
+    cargo.args(["--quiet"]).args(ARGUMENTS).current_dir(root).env("CARGO_TARGET_DIR", target);
     shell::run(&mut cargo).context("building the kernel")?;
-    let target = std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| shell::workspace_root().join("target"), PathBuf::from)
-        .join(TARGET)
-        .join("kernel");
+    let target = target.join(TARGET).join("kernel");
     let elf = fs::read(target.join("vambrace-kernel")).context("the build left no ELF file")?;
     let image = target.join("Image");
     fs::write(&image, flatten(&elf)?)?;

@@ -13,6 +13,7 @@ mod program;
 mod runs;
 mod same;
 mod sampler;
+mod siblings;
 mod toolchain;
 mod trace;
 
@@ -46,6 +47,7 @@ pub const OWN: &[(&str, Own)] = &[
     (mte::NAME, mte::check),
     ("pauth", same::pauth),
     (sampler::NAME, sampler::check),
+    (siblings::NAME, siblings::check),
 ];
 
 /// Arguments of `cargo xtask kernel`.
@@ -124,6 +126,19 @@ pub fn table(image: &Path, echo: boot::Echo) -> Result<()> {
 /// Builds the image; returns where it is.
 pub fn build() -> Result<std::path::PathBuf> {
     build::image(&toolchain::Toolchain::find()?)
+}
+
+/// Builds the image of other sources; returns where it is.
+pub fn build_in(root: &Path, target: &Path) -> Result<std::path::PathBuf> {
+    build::image_of(&toolchain::Toolchain::find()?, root, target)
+}
+
+/// What the run of that name, one that judges by itself, says of an image.
+pub fn judge(name: &str, image: &Path) -> Result<String> {
+    let (_, check) = OWN.iter().find(|(own, _)| *own == name).with_context(|| format!("there is no run `{name}`"))?;
+    setup::ensure(&[setup::Part::Guests, setup::Part::Cross, setup::Part::QemuSystem, setup::Part::QemuUser])?;
+    boot::build_vambrace()?;
+    check(image, boot::Echo::Off)
 }
 
 /// Clippy as for everything else, on what is compiled for the bare target alone.

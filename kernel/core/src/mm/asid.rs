@@ -139,6 +139,8 @@ mod tests {
         let mut allocator = Allocator::new(8, 4);
         let mut active = [0u64; 4];
         let mut spaces = vec![0u64; 600];
+        // Which space each CPU's TLB may have entries of, by ASID.
+        let mut tlbs = vec![[None; 256]; 4];
         let mut state = 7usize;
         for _ in 0..20000 {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -147,6 +149,12 @@ mod tests {
                 spaces[space] = allocator.renew(spaces[space], |cpu| core::mem::take(&mut active[cpu]));
             }
             active[cpu] = spaces[space];
+            // As `take_slowly` does.
+            if core::mem::take(&mut allocator.stale[cpu]) {
+                tlbs[cpu].fill(None);
+            }
+            let before = tlbs[cpu][(spaces[space] % GENERATION) as usize].replace(space);
+            assert!(before.is_none_or(|other| other == space), "CPU {cpu} has entries of {before:?} for {space}");
             let running: Vec<u64> =
                 (0..4).map(|cpu| if active[cpu] == 0 { allocator.reserved[cpu] } else { active[cpu] }).collect();
             for a in 0..4 {

@@ -250,6 +250,10 @@ impl Drop for AddressTables {
 }
 
 #[cfg(test)]
+#[path = "table_tests.rs"]
+mod oracle;
+
+#[cfg(test)]
 mod tests {
     use super::super::vma::Protection;
     use super::*;

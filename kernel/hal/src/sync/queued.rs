@@ -164,4 +164,29 @@ mod tests {
             assert_eq!((*lock.lock(), lock.word.load(Ordering::Relaxed)), (threads as u64 * 3000, LOCKED));
         }
     }
+
+    /// All but one come while the lock is held: the queue has several.
+    #[test]
+    fn all_of_a_queue_get_their_turn() {
+        const WAITERS: usize = 4;
+        let lock = Arc::new(QueuedLock::new(0u64));
+        let held = lock.lock_as(0);
+        let (sender, done) = std::sync::mpsc::channel();
+        for me in 1..=WAITERS {
+            let (lock, sender) = (Arc::clone(&lock), sender.clone());
+            std::thread::spawn(move || {
+                *lock.lock_as(me) += 1;
+                sender.send(()).unwrap();
+            });
+        }
+        let is_queued = |me: usize| lock.nodes.iter().any(|node| node.next.load(Ordering::Relaxed) == me as u32 + 1);
+        while (1..=WAITERS).filter(|me| is_queued(*me)).count() < WAITERS - 2 {
+            std::thread::yield_now();
+        }
+        drop(held);
+        for _ in 0..WAITERS {
+            done.recv_timeout(std::time::Duration::from_secs(30)).expect("its turn comes");
+        }
+        assert_eq!(*lock.lock(), WAITERS as u64);
+    }
 }

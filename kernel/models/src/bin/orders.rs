@@ -77,7 +77,7 @@ mod vfs {
     #[derive(Debug)]
     pub struct File;
     #[derive(Debug)]
-    pub struct Sink<'a>(&'a mut Vec<u8>);
+    pub struct Sink<'a>(pub &'a mut Vec<u8>);
     impl Sink<'_> {
         pub fn left(&self) -> usize {
             usize::MAX - self.0.len()
@@ -140,6 +140,7 @@ fn main() {
     println!("a key, 2 CPUs: {} orders", explore(some(1), || key(2)));
     println!("alternatives, 2 CPUs: {} orders", explore(some(2), || alternatives(2)));
     println!("a session, 2 CPUs: {} orders", explore(some(1), || session(2)));
+    println!("a report, 2 CPUs: {} orders", explore(some(1), report));
     println!("two sessions: {} orders", explore(some(1), two_sessions));
 }
 
@@ -242,13 +243,27 @@ fn session(cpus: usize) {
     };
     on_cpus(cpus, first, || {
         let own = 10 * percpu::id() as u32;
-        for tid in [own + 1, own + 2] {
+        for tid in [own + 1, own + 2, own + 3] {
             switch(tid as i32);
             sample(tid);
             cpu::open();
             sample(tid);
         }
     });
+}
+
+/// What each CPU found is what is read.
+fn report() {
+    use vfs::FileOps;
+    let first = || {
+        switch(100);
+        let session = contextidr::Session::open().expect("no option forbids it");
+        let mut text = Vec::new();
+        session.read(&vfs::File, &mut vfs::Sink(&mut text), 0).expect("there is room");
+        assert_eq!(String::from_utf8(text).expect("text"), "cpu0 100\ncpu1 11\n");
+        drop(session);
+    };
+    on_cpus(2, first, || switch(11));
 }
 
 /// The second has what it asks for at once; the first's end takes nothing from it.

@@ -90,6 +90,7 @@ fn main() {
     let some = |preemptions| Builder::with(preemptions).ordered();
     println!("a remote wake, 2 CPUs: {} orders", explore(some(3), || wake(2)));
     println!("a wake that another CPU takes, 3 CPUs: {} orders", explore(some(1), || wake(3)));
+    println!("a remote wake by a thread that stays: {} orders", explore(some(2), || wake(0)));
     println!("two ready threads, 2 CPUs: {} orders", explore(some(2), two_ready));
 }
 
@@ -134,9 +135,11 @@ fn end() -> ! {
     unreachable!("a dead thread is not switched to");
 }
 
-/// A thread on CPU 1 sleeps until one on CPU 0 has what it waits for; further CPUs have nothing to do.
+/// A thread on CPU 1 sleeps until one on CPU 0 has what it waits for; further CPUs have nothing to do. With 0: there are
+/// two, and the other thread does not leave its CPU, so that nobody steals the sleeper.
 fn wake(cpus: usize) {
-    run::expect(2);
+    run::expect(if cpus == 0 { 1 } else { 2 });
+    STAYS.store(cpus == 0, std::sync::atomic::Ordering::SeqCst);
     percpu::become_cpu(1);
     let sleeper = Arc::new(Thread {
         tid: 2,
@@ -162,14 +165,18 @@ fn wake(cpus: usize) {
             let sleeper = SLEEPER.lock().unwrap().clone().expect("there is one");
             IS_THERE.store(true, Ordering::Relaxed);
             sched::wake(&sleeper);
+            while STAYS.load(std::sync::atomic::Ordering::SeqCst) {
+                hal::cpu::idle();
+            }
             end();
         }),
         ..Thread::default()
     });
     let mut first = vec![Some(waker), Some(sleeper)];
-    first.resize(cpus, None);
+    first.resize(cpus.max(2), None);
     on_cpus(first);
 }
+static STAYS: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 static SLEEPER: std::sync::Mutex<Option<Arc<Thread>>> = std::sync::Mutex::new(None);
 
 /// CPU 0's thread makes two others ready; CPU 1 has nothing to do. All run, once each.

@@ -144,9 +144,10 @@ fn flip<W: Word>(block: &[W], form: Form) -> bool {
     if !is_run(block, Pte(block[0].load())) {
         return false;
     }
-    let mut all = Noted::default();
+    // What is noted anywhere goes along with each bit: no reader finds a page without what its block had.
+    let mut all = block.iter().fold(Noted::default(), |all, word| all.or(Pte(word.load()).noted()));
     for word in block {
-        all = all.or(update(word, |pte| form.of(pte)).noted());
+        all = all.or(update(word, |pte| form.of(pte.with_noted(all))).noted());
     }
     for word in block {
         update(word, |pte| pte.with_noted(all));

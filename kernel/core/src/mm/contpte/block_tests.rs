@@ -43,14 +43,15 @@ fn walk<W: Word>(word: &W) -> bool {
 
 /// Two descriptors, one of them not accessed yet; a writer, a reader without the lock, and a walk of the hardware. In each
 /// order: the reader sees its page as it is or nothing, never nothing when bits are flipped, and no access is lost.
-fn model(form: Form, stage: Stage) {
+fn model(form: Form, stage: Stage, is_accessed: bool) {
     let mut builder = loom::model::Builder::new();
     // All that two switches away from a thread that could go on lead to.
     builder.preemption_bound = Some(2);
     builder.check(move || {
         let start = |n: usize| {
             let pte = if form == Form::Single { page(n).contiguous() } else { page(n) };
-            loom::sync::atomic::AtomicU64::new(pte.0 & !AF)
+            let noted = if is_accessed && n == 0 { AF } else { 0 };
+            loom::sync::atomic::AtomicU64::new(pte.0 & !AF | noted)
         };
         let block: Arc<[loom::sync::atomic::AtomicU64; 2]> = Arc::new([start(0), start(1)]);
         let reader = {
@@ -63,6 +64,8 @@ fn model(form: Form, stage: Stage) {
                 if pte.is_valid() {
                     assert_eq!(pte.pa(), page(1).pa());
                     assert_eq!(pte.attributes(), page(1).attributes());
+                    let was_noted = is_accessed && form == Form::Single;
+                    assert!(!was_noted || pte.noted().accessed, "the block was accessed all the time");
                 }
             })
         };
@@ -88,7 +91,8 @@ fn model(form: Form, stage: Stage) {
 fn every_interleaving_of_a_writer_a_reader_and_a_walk() {
     for stage in STAGES {
         for form in [Form::Contiguous, Form::Single] {
-            model(form, stage);
+            model(form, stage, false);
+            model(form, stage, true);
         }
     }
 }

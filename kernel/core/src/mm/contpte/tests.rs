@@ -58,6 +58,22 @@ fn a_block_unfolds_for_a_partial_change_and_folds_when_it_is_undone() {
 }
 
 #[test]
+fn rights_return_to_a_block_at_once_only_if_all_of_it_is_the_spaces_own() {
+    STAGE.store(Stage::Bbm0 as u8, Ordering::Relaxed);
+    let (mut parent, mut child) = (space(), space());
+    map(&mut parent, 0, BLOCK as u64, 3);
+    parent.fault(START, Access::Write, 0).unwrap();
+    parent.copy_into(&mut child).unwrap();
+    child.discard(START, START + PAGE, 0);
+    parent.protect(START, BLOCK_SIZE, Protection::READ, 0).unwrap();
+    parent.protect(START, BLOCK_SIZE, Protection::READ_WRITE, 0).unwrap();
+    assert!(
+        (1..BLOCK as u64).all(|page| !parent.tables.get(START + page * PAGE).is_writable()),
+        "the child has them too"
+    );
+}
+
+#[test]
 fn no_stage_is_above_the_level() {
     let levels = [Bbm::L0, Bbm::L1, Bbm::L2Abort, Bbm::NoAbort];
     assert_eq!(levels.map(highest), [Stage::Bbm0, Stage::Bbm0, Stage::Delay, Stage::Elide]);
