@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use machine::config::{ConfigError, CpuConfig, Engine, FeatureSetting, MachineConfig, Presence, parse_size};
+use machine::Topology;
+use machine::config::{ConfigError, CpuConfig, Engine, FeatureSetting, MachineConfig, Presence, parse_net, parse_size};
 
 /// An arm64 machine in software, for people who write arm64 kernels and hypervisors.
 #[derive(Debug, Parser)]
@@ -52,6 +53,7 @@ pub enum LabCommand {
 const RUN_HELP: &str = "\
 Console: with a terminal, what you type goes to the guest as you type it, Ctrl-C included.
   Ctrl-A x   quit            Ctrl-A h   these keys            Ctrl-A Ctrl-A   type Ctrl-A
+  Ctrl-A p   press the power button
 Without a terminal, the guest finds all of standard input waiting from the start, so that a run is the same every
 time; a pipe that stays open is read as it comes. A guest that waits for more than there is (a shell's prompt, say)
 runs on for ever: end it by its last line of input (poweroff -f), or give --timeout or --max-insns.
@@ -86,6 +88,16 @@ pub struct RunArgs {
     /// RAM: bytes, or a number with K, M, G or T (powers of 1024); at least 16M, a multiple of 64K.
     #[arg(long, value_name = "SIZE", default_value = "1G", allow_hyphen_values = true)]
     pub memory: String,
+    /// Sockets, clusters of each, and as many cores of each cluster (at most 16) as make all CPUs: in MPIDR_EL1's Aff2,
+    /// Aff1, Aff0 and in the device tree.
+    #[arg(long, value_name = "sockets=S,clusters=C")]
+    topology: Option<String>,
+    /// A NUMA node: its memory and CPUs. Given once for each; together they have all.
+    #[arg(long, value_name = "memory=SIZE[,cpus=A-B]")]
+    numa: Vec<String>,
+    /// How far NUMA nodes A and B are from each other, 11 to 254; without it, 20. A node is 10 from itself.
+    #[arg(id = "numa-distance", long, value_name = "A:B=D")]
+    numa_distance: Vec<String>,
     /// CPU preset, as `vambrace cpus` lists them.
     #[arg(long, value_name = "PRESET", default_value = "cortex-a57")]
     pub cpu: String,
@@ -107,9 +119,15 @@ pub struct RunArgs {
     /// An entropy device (virtio), whose bytes follow from --seed.
     #[arg(long)]
     pub rng: bool,
-    /// Network: none (user: not yet).
-    #[arg(long, value_enum, default_value_t = Net::None)]
-    net: Net,
+    /// Network: none, or user, a network of the tool's own (10.0.2.0/24: the guest is 10.0.2.15 by DHCP; 10.0.2.2 is the
+    /// host's 127.0.0.1; beyond, TCP and UDP go out by the host's sockets). dns names a server that the guest finds at
+    /// 10.0.2.3; forward leads a TCP port of the host's 127.0.0.1 to one of the guest. Runs with a network are not the same
+    /// every time.
+    #[arg(long, value_name = "none|user[,dns=ADDRESS][,forward=HOST:GUEST]", default_value = "none")]
+    net: String,
+    /// Press the power button once: after N instructions, all CPUs together, or when the guest's clock shows S seconds.
+    #[arg(long, value_name = "insns=N|seconds=S")]
+    power_button: Option<String>,
     /// A directory of the host for the guest (9P on virtio), with ,ro read-only; the guest mounts it by
     /// `mount -t 9p -o trans=virtio,version=9p2000.L NAME /mnt`, where NAME is `share`, then `share1` and so on, or the
     /// tag. May be given again.
@@ -179,7 +197,7 @@ pub struct RunArgs {
 }
 
 /// The flags that say what the machine is, which a snapshot says.
-const MACHINE_FLAGS: [&str; 18] = [
+const MACHINE_FLAGS: [&str; 21] = [
     "kernel",
     "initrd",
     "append",
@@ -192,6 +210,9 @@ const MACHINE_FLAGS: [&str; 18] = [
     "gic",
     "policy",
     "net",
+    "topology",
+    "numa",
+    "numa-distance",
     "rng",
     "share",
     "time",
@@ -199,13 +220,6 @@ const MACHINE_FLAGS: [&str; 18] = [
     "semihosting",
     "engine",
 ];
-
-/// `--net`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Net {
-    None,
-    User,
-}
 
 /// `--engine`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -251,7 +265,6 @@ impl RunArgs {
         let path = |p: &Option<PathBuf>| p.as_ref().map(|p| p.display().to_string());
         let given = [
             ("--firmware", path(&self.firmware), RUN),
-            ("--net", (self.net == Net::User).then(|| "user".into()), "run without network (none)"),
             ("--engine", (self.engine == EngineName::Jit).then(|| "jit".into()), "interpret (interp, auto)"),
             ("--threads", (self.threads == Threads::Parallel).then(|| "parallel".into()), "use one thread (serial)"),
             ("--gdb", self.gdb.clone(), "count (--stats)"),
@@ -271,6 +284,11 @@ impl RunArgs {
         Ok(MachineConfig {
             cpus: self.cpus,
             memory: parse_size(&self.memory).ok_or_else(|| ConfigError::MemorySyntax(self.memory.clone()))?,
+            topology: Topology {
+                shape: self.topology.as_deref().map(str::parse).transpose()?,
+                nodes: self.numa.iter().map(|text| text.parse()).collect::<Result<_, _>>()?,
+                distances: self.numa_distance.iter().map(|text| text.parse()).collect::<Result<_, _>>()?,
+            },
             cpu: CpuConfig {
                 preset: self.cpu.clone(),
                 features,
@@ -283,6 +301,7 @@ impl RunArgs {
             dtb: self.dtb.clone(),
             disks: self.disk.iter().map(|text| text.parse()).collect::<Result<_, _>>()?,
             shares: self.share.iter().map(|text| text.parse()).collect::<Result<_, _>>()?,
+            net: parse_net(&self.net)?,
             rng: if self.rng { Presence::Present } else { Presence::Absent },
             time: self.time.parse()?,
             engine: match self.engine {
@@ -301,6 +320,7 @@ impl RunArgs {
             max_insns: self.max_insns,
             pause: self.at.as_deref().map(at).transpose()?,
             timeout: self.timeout.as_deref().map(timeout).transpose()?,
+            power_button: self.power_button.as_deref().map(str::parse).transpose()?,
             ..MachineConfig::default()
         })
     }
@@ -310,7 +330,7 @@ impl RunArgs {
         if let Some(error) = self.not_yet() {
             return Err(error);
         }
-        let MachineConfig { max_insns, pause, timeout, .. } = self.bounds()?;
+        let MachineConfig { max_insns, pause, timeout, power_button, .. } = self.bounds()?;
         let mut disks = saved.disks;
         if !self.disk.is_empty() {
             if self.disk.len() != disks.len() {
@@ -318,7 +338,7 @@ impl RunArgs {
             }
             disks = self.disk.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
         }
-        Ok(MachineConfig { disks, max_insns, pause, timeout, ..saved })
+        Ok(MachineConfig { disks, max_insns, pause, timeout, power_button, ..saved })
     }
 }
 
@@ -416,7 +436,6 @@ mod tests {
     fn flags_of_later_versions() {
         for (flag, value) in [
             ("--firmware", "f"),
-            ("--net", "user"),
             ("--time", "cost=x"),
             ("--engine", "jit"),
             ("--threads", "parallel"),
@@ -429,7 +448,8 @@ mod tests {
 
     #[test]
     fn a_snapshot_says_what_the_machine_is() {
-        const WITH_A_SNAPSHOT: [&str; 14] = [
+        const WITH_A_SNAPSHOT: [&str; 15] = [
+            "power-button",
             "restore",
             "save",
             "at",

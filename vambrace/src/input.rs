@@ -140,6 +140,7 @@ pub fn pump(input: ConsoleInput, stopper: Stopper, keys: Keys) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KeyCommand {
     Quit,
+    Power,
     Help,
 }
 
@@ -147,8 +148,11 @@ impl KeyCommand {
     fn obey(self, stopper: &Stopper) {
         match self {
             Self::Quit => stopper.stop(Reason::User),
+            Self::Power => stopper.press_power_button(),
             // The terminal is raw: a newline alone does not return.
-            Self::Help => eprint!("\r\nCtrl-A x: quit   Ctrl-A h: these keys   Ctrl-A Ctrl-A: type Ctrl-A\r\n"),
+            Self::Help => eprint!(
+                "\r\nCtrl-A x: quit   Ctrl-A p: power button   Ctrl-A h: these keys   Ctrl-A Ctrl-A: type Ctrl-A\r\n"
+            ),
         }
     }
 }
@@ -169,6 +173,7 @@ impl Escape {
             match (std::mem::take(&mut self.is_open), *byte) {
                 (false, CTRL_A) => self.is_open = true,
                 (true, b'x' | b'X') => commands.push(KeyCommand::Quit),
+                (true, b'p' | b'P') => commands.push(KeyCommand::Power),
                 (true, b'h' | b'H' | b'?') => commands.push(KeyCommand::Help),
                 (true, CTRL_A | b'a') => typed.push(CTRL_A),
                 // No command: both keys were meant for the guest.

@@ -157,7 +157,7 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
         |reason| Failure::Trace { file: args.trace.as_deref().unwrap_or(Path::new("")).display().to_string(), reason };
     let trace = trace_file.map(|file| start_trace(file, args)).transpose().map_err(trace_failure)?;
     listen(&mut machine, config.cpus, &counters, trace.as_ref());
-    stopper.arm(&machine);
+    stopper.arm(&mut machine);
     let raw = feed(source, &machine, &stopper)?;
 
     let started = Instant::now();

@@ -27,25 +27,40 @@ pub struct Stopper(Arc<Shared>);
 struct Shared {
     /// The first reason given.
     reason: Mutex<Option<Reason>>,
-    machine: OnceLock<(Arc<AtomicBool>, ConsoleInput)>,
+    machine: OnceLock<Handles>,
+}
+
+struct Handles {
+    quit: Arc<AtomicBool>,
+    power: Arc<AtomicBool>,
+    input: ConsoleInput,
 }
 
 impl Stopper {
     /// From now on this ends `machine`'s run, at once if something asked for it before.
-    pub fn arm(&self, machine: &Machine) {
-        let handles = (machine.quit_flag(), machine.board().input.clone());
-        let (quit, _) = self.0.machine.get_or_init(|| handles);
+    pub fn arm(&self, machine: &mut Machine) {
+        let power = machine.power_button().flag();
+        let handles = Handles { quit: machine.quit_flag(), power, input: machine.board().input.clone() };
+        let handles = self.0.machine.get_or_init(|| handles);
         if self.reason().is_some() {
-            quit.store(true, Ordering::Relaxed);
+            handles.quit.store(true, Ordering::Relaxed);
         }
     }
 
     /// Ends the run.
     pub fn stop(&self, reason: Reason) {
         self.reason().get_or_insert(reason);
-        if let Some((quit, input)) = self.0.machine.get() {
-            quit.store(true, Ordering::Relaxed);
-            input.wake();
+        if let Some(handles) = self.0.machine.get() {
+            handles.quit.store(true, Ordering::Relaxed);
+            handles.input.wake();
+        }
+    }
+
+    /// Presses the machine's power button.
+    pub fn press_power_button(&self) {
+        if let Some(handles) = self.0.machine.get() {
+            handles.power.store(true, Ordering::Relaxed);
+            handles.input.wake();
         }
     }
 

@@ -8,6 +8,10 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::boot::{self, Boot, Echo, Machine, Outcome};
 use crate::guests::{File, Guests, Kernel};
 
+mod peer;
+
+use peer::Peer;
+
 /// Arguments of `cargo xtask devices`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -23,7 +27,13 @@ pub struct Args {
 pub type Test = (&'static str, fn(&Guests, Kernel) -> Result<()>);
 
 /// All of them.
-pub const TESTS: &[Test] = &[("devices work", work), ("what was flushed survives a kill of the tool", survives_a_kill)];
+pub const TESTS: &[Test] = &[
+    ("devices work", work),
+    ("what was flushed survives a kill of the tool", survives_a_kill),
+    ("the network of the tool's own", network),
+    ("the power button", power_button),
+    ("a topology by flags", topology),
+];
 
 /// Runs the task.
 pub fn run(args: &Args) -> Result<()> {
@@ -246,4 +256,87 @@ fn survives_a_kill(guests: &Guests, kernel: Kernel) -> Result<()> {
     let wanted = guests.busybox()?[..200 * 4096].to_vec();
     ensure!(fs::read(&disk)?[..200 * 4096] == wanted, "what was flushed is not in the file\n{}", outcome.report());
     Ok(())
+}
+
+fn network(guests: &Guests, kernel: Kernel) -> Result<()> {
+    let scripts = [("net", include_str!("../initramfs/devices/net.sh"))];
+    let initrd = initrd(guests, kernel, "net", &scripts)?;
+    let peer = Peer::start()?;
+    let batch = format!("vambrace.batch=net vambrace.port={}", peer.port);
+    let mut boot = Boot::new(guests, kernel, &batch).with_initrd(&initrd);
+    let net = format!("user,dns=127.0.0.1:{},forward={}:80", peer.names, peer.forward);
+    boot.words.extend(["--net".to_owned(), net]);
+    let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
+    outcome.expect_status(0)?;
+    outcome.expect_line("vambrace-batch: net: status 0")?;
+    let sum = outcome.line_from("devices: file ").unwrap_or_default();
+    let lines = format!(
+        "devices: bound 10.0.2.15 255.255.255.0 10.0.2.2 10.0.2.3
+devices: ping: ok
+devices: ping nobody: failed
+devices: wget: ok
+{sum}
+devices: post: ok
+devices: answer {}
+devices: refused: failed
+devices: name {}
+devices: asked the guest answers",
+        peer::CHECKED,
+        peer::ADDRESS
+    );
+    expect(&outcome, &lines)?;
+    let lines: Vec<String> = (1..=40_000).map(|n| n.to_string()).collect();
+    ensure!(peer.posted() == (lines.join("\n") + "\n").as_bytes(), "the host did not get what the guest sent");
+    ensure!(sum.contains(peer::FILE_MD5), "the guest did not get what the host sent: {sum}");
+    Ok(())
+}
+
+fn power_button(guests: &Guests, kernel: Kernel) -> Result<()> {
+    let scripts = [("button", include_str!("../initramfs/devices/button.sh"))];
+    let initrd = initrd(guests, kernel, "button", &scripts)?;
+    for press in ["insns=1500000000", "seconds=5.5"] {
+        let mut boot = Boot::new(guests, kernel, "vambrace.batch=button").with_initrd(&initrd);
+        boot.words.extend(["--power-button", press].map(str::to_owned));
+        let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
+        outcome.expect_status(0)?;
+        outcome.expect_line("vambrace-batch: button: status 0")?;
+        // EV_KEY, KEY_POWER, pressed.
+        expect(&outcome, "devices: waiting for gpio-keys\ndevices: event 1 116 1")?;
+    }
+    Ok(())
+}
+
+fn topology(guests: &Guests, kernel: Kernel) -> Result<()> {
+    let scripts = [("topology", include_str!("../initramfs/devices/topology.sh"))];
+    let initrd = initrd(guests, kernel, "topology", &scripts)?;
+    let mut boot = Boot::new(guests, kernel, "vambrace.batch=topology").with_initrd(&initrd);
+    boot.cpus = 8;
+    boot.words.extend(["--topology", "sockets=2,clusters=2"].map(str::to_owned));
+    boot.words.extend(["--numa", "memory=256M,cpus=0-3", "--numa", "memory=768M,cpus=4-7"].map(str::to_owned));
+    boot.words.extend(["--numa-distance", "0:1=33"].map(str::to_owned));
+    let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
+    outcome.expect_status(0)?;
+    outcome.expect_line("vambrace-batch: topology: status 0")?;
+    let sizes: Vec<u64> =
+        outcome.lines_from("devices: memory ").filter_map(|line| line.rsplit(' ').next()?.parse().ok()).collect();
+    let [first, second] = sizes[..] else { bail!("no two nodes\n{}", outcome.report()) };
+    // Linux keeps some of each for itself.
+    ensure!(first <= 256 << 10 && second > 700 << 10 && second <= 768 << 10, "memory of {first} and {second} KiB");
+    let lines = format!(
+        "devices: cpu0 package 0 cluster 0-1 node 0
+devices: cpu1 package 0 cluster 0-1 node 0
+devices: cpu2 package 0 cluster 2-3 node 0
+devices: cpu3 package 0 cluster 2-3 node 0
+devices: cpu4 package 1 cluster 4-5 node 1
+devices: cpu5 package 1 cluster 4-5 node 1
+devices: cpu6 package 1 cluster 6-7 node 1
+devices: cpu7 package 1 cluster 6-7 node 1
+devices: distances 10 33
+devices: distances 33 10
+devices: memory 0 {first}
+devices: memory 1 {second}
+devices: cpu7 off: ok
+devices: cpu7 on: ok"
+    );
+    expect(&outcome, &lines)
 }

@@ -2,12 +2,13 @@
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use arch::Pa;
 use arch::feature::Feature;
 use arch::model::CpuModel;
 use arch::policy::Policy;
-use bus::{Bus, CpuLines, Device, IrqLine, IrqSink, Ram};
+use bus::{Bus, CpuLines, Device, IrqLine, IrqSink, Level, Ram};
 use cpu::{CodeCache, Conduit, Pe, PeConfig, Semihosting};
 use gic::Gic;
 use thiserror::Error;
@@ -16,6 +17,7 @@ use crate::console::{ConsoleInput, Port};
 use crate::map;
 use crate::schedule::{Cpu, CpuState};
 use crate::slots::{Devices, Slots};
+use crate::topology::Topology;
 
 /// What a board is made of.
 pub struct BoardConfig {
@@ -23,6 +25,8 @@ pub struct BoardConfig {
     pub models: Vec<CpuModel>,
     /// RAM in bytes.
     pub memory: u64,
+    /// Which CPUs are near each other.
+    pub topology: Topology,
     /// Virtio devices.
     pub devices: Devices,
     /// Where the UART's output goes.
@@ -55,6 +59,9 @@ pub enum BoardError {
     /// A shared directory.
     #[error(transparent)]
     Share(#[from] virtio_9p::ShareError),
+    /// The network.
+    #[error(transparent)]
+    Net(#[from] virtio_net::NetError),
     /// More virtio devices than slots.
     #[error("{0} virtio devices wanted, but the board has {max} slots for them", max = map::VIRTIO_COUNT)]
     TooManyDevices(usize),
@@ -73,8 +80,15 @@ pub struct Board {
     /// The UART's input.
     pub input: ConsoleInput,
     rtc: Arc<Mutex<pl031::Pl031>>,
+    topology: Topology,
+    gpio: Arc<Mutex<pl061::Pl061>>,
+    /// When the power button is let go, in nanoseconds; `None` while nobody presses it.
+    release: Option<u64>,
     slots: Slots,
 }
+
+/// How long the power button is pressed, in nanoseconds: longer than the 5 ms by which Linux sorts out bouncing.
+const PRESS: u64 = 100_000_000;
 
 impl Board {
     /// Builds it.
@@ -83,7 +97,7 @@ impl Board {
         let interfaces = config.models.iter().map(|model| model.gic).collect();
         let ram = Arc::new(Ram::new(config.memory)?);
         let lines: Vec<Arc<CpuLines>> = (0..cpus).map(|_| Arc::default()).collect();
-        let affinities = (0..cpus).map(map::affinity).collect();
+        let affinities = (0..cpus).map(|cpu| config.topology.affinity(cpu, cpus)).collect();
         let gic = Gic::new(gic::Config {
             affinities,
             spis: gic::Config::VIRT_SPIS,
@@ -105,6 +119,8 @@ impl Board {
         let rtc = pl031::Pl031::new("pl031", irq(map::SPI_BASE + map::RTC_SPI), config.epoch);
         let rtc = Arc::new(Mutex::new(rtc));
         bus.map(Pa(map::RTC.base), map::RTC.len, rtc.clone())?;
+        let gpio = Arc::new(Mutex::new(pl061::Pl061::new("pl061", irq(map::SPI_BASE + map::GPIO_SPI))));
+        bus.map(Pa(map::GPIO.base), map::GPIO.len, gpio.clone())?;
         let mut slots = Slots::new(ram.clone());
         if let Some(queue) = slots.fill(config.devices, config.seed, config.epoch)? {
             port = Port::Virtio(queue);
@@ -113,8 +129,18 @@ impl Board {
         let input = ConsoleInput::new(port);
 
         let bus = Arc::new(bus);
-        let mut board =
-            Self { bus: bus.clone(), gic: gic.clone(), cpus: Vec::new(), code: Vec::new(), input, rtc, slots };
+        let mut board = Self {
+            bus: bus.clone(),
+            gic: gic.clone(),
+            cpus: Vec::new(),
+            code: Vec::new(),
+            input,
+            rtc,
+            topology: config.topology.clone(),
+            gpio,
+            release: None,
+            slots,
+        };
         let mut features = Vec::new();
         for (index, model) in config.models.into_iter().enumerate() {
             let code = features.iter().position(|f| *f == model.features).unwrap_or_else(|| {
@@ -125,7 +151,7 @@ impl Board {
             let conduit = if model.has(Feature::FEAT_EL2) { Conduit::Smc } else { Conduit::Hvc };
             let pe = Pe::new(PeConfig {
                 index,
-                mpidr: map::mpidr(index),
+                mpidr: map::mpidr(config.topology.affinity(index, cpus)),
                 model,
                 bus: bus.clone(),
                 gic: Arc::new(gic.clone()),
@@ -140,13 +166,39 @@ impl Board {
         Ok(board)
     }
 
+    /// The affinity of CPU `index`.
+    pub(crate) fn affinity(&self, index: usize) -> u64 {
+        self.topology.affinity(index, self.cpus.len())
+    }
+
+    /// Presses the power button, at `now` in nanoseconds; it is let go a tenth of a second later.
+    pub(crate) fn press_power_button(&mut self, now: u64) {
+        self.release = Some(now + PRESS);
+        self.gpio.lock().expect("no device panics").drive(map::POWER_BUTTON_LINE, Level::High);
+    }
+
+    /// When the power button is let go, for snapshots.
+    pub(crate) fn power_button_release(&mut self) -> &mut Option<u64> {
+        &mut self.release
+    }
+
+    /// How long the machine may sleep in one piece that wants to sleep for `wait`.
+    pub(crate) fn nap(&self, wait: Duration) -> Duration {
+        self.slots.nap(wait)
+    }
+
     /// When a device next does something by itself, in nanoseconds.
     pub(crate) fn device_deadline(&self) -> Option<u64> {
-        self.rtc.lock().expect("no device panics").next_event()
+        let rtc = self.rtc.lock().expect("no device panics").next_event();
+        rtc.into_iter().chain(self.release).min()
     }
 
     /// Lets devices notice the time.
-    pub(crate) fn tick_devices(&self, nanoseconds: u64) {
+    pub(crate) fn tick_devices(&mut self, nanoseconds: u64) {
+        if self.release.is_some_and(|at| at <= nanoseconds) {
+            self.release = None;
+            self.gpio.lock().expect("no device panics").drive(map::POWER_BUTTON_LINE, Level::Low);
+        }
         self.rtc.lock().expect("no device panics").tick(nanoseconds);
         self.slots.poll(nanoseconds);
     }

@@ -44,6 +44,10 @@ pub const GICR_FIRST_REGION: usize = 123;
 pub const UART: Window = Window::new(0x0900_0000, 0x1000);
 /// Real-time clock, a PL031.
 pub const RTC: Window = Window::new(0x0901_0000, 0x1000);
+/// General purpose inputs, a PL061. The power button is at line [`POWER_BUTTON_LINE`].
+pub const GPIO: Window = Window::new(0x0903_0000, 0x1000);
+/// The line of [`GPIO`] that is high while the power button is pressed.
+pub const POWER_BUTTON_LINE: u8 = 3;
 /// How many virtio-mmio transports there are.
 pub const VIRTIO_COUNT: usize = 32;
 const VIRTIO_BASE: u64 = 0x0a00_0000;
@@ -60,6 +64,8 @@ pub const SPI_BASE: u32 = 32;
 pub const UART_SPI: u32 = 1;
 /// The real-time clock's SPI.
 pub const RTC_SPI: u32 = 2;
+/// The general purpose inputs' SPI.
+pub const GPIO_SPI: u32 = 7;
 /// The SPI of the first virtio-mmio transport; the others follow.
 pub const VIRTIO_SPI: u32 = 16;
 
@@ -109,16 +115,9 @@ pub const fn affinity(index: usize) -> u64 {
     ((index as u64 / 16) << 8) | (index as u64 % 16)
 }
 
-/// `MPIDR_EL1` of CPU `index`: its [`affinity`] and bit 31, which is RES1.
-pub const fn mpidr(index: usize) -> u64 {
-    1 << 31 | affinity(index)
-}
-
-/// The CPU with affinity `mpidr` on a board of `cpus` CPUs. Bits other than Aff3 to Aff0 are ignored.
-pub fn cpu_of(mpidr: u64, cpus: usize) -> Option<usize> {
-    let aff = mpidr & 0xff_00ff_ffff;
-    let index = (aff >> 8).checked_mul(16)?.checked_add(aff & 0xff)?;
-    usize::try_from(index).ok().filter(|index| *index < cpus && affinity(*index) == aff)
+/// `MPIDR_EL1` of a CPU with this affinity: bit 31 is RES1.
+pub const fn mpidr(affinity: u64) -> u64 {
+    1 << 31 | affinity
 }
 
 #[cfg(test)]
@@ -128,14 +127,7 @@ mod tests {
     #[test]
     fn affinities() {
         assert_eq!([0, 15, 16, 511].map(affinity), [0, 0xf, 0x100, 0x1f0f]);
-        assert_eq!(mpidr(17), 0x8000_0101);
-        for index in 0..MAX_CPUS {
-            assert_eq!(cpu_of(mpidr(index), MAX_CPUS), Some(index));
-        }
-        assert_eq!(cpu_of(4, 4), None);
-        // 16 in Aff0 is not the first CPU of the next cluster.
-        assert_eq!(cpu_of(0x10, MAX_CPUS), None);
-        assert_eq!(cpu_of(u64::MAX, MAX_CPUS), None);
+        assert_eq!(mpidr(affinity(17)), 0x8000_0101);
     }
 
     #[test]

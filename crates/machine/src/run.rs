@@ -12,6 +12,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::board::Board;
 use crate::map::FREQUENCY;
 use crate::outcome::{Limit, Outcome, Stuck};
+use crate::power::PowerButton;
 use crate::psci;
 use crate::schedule::{Company, CpuState, QUANTUM, Request};
 
@@ -49,6 +50,7 @@ pub struct Machine {
     now: u64,
     psci: psci::Firmware,
     quit: Arc<AtomicBool>,
+    button: PowerButton,
     started: Instant,
     /// The time at which `started` was, in ticks.
     origin: u64,
@@ -74,7 +76,18 @@ impl Machine {
         let boot = &mut board.cpus[0];
         boot.pe.start(Va(entry.0), x0);
         boot.state = CpuState::Running;
-        Self { board, entry, pace, limits, now: 0, psci, quit: Arc::default(), started: Instant::now(), origin: 0 }
+        Self {
+            board,
+            entry,
+            pace,
+            limits,
+            now: 0,
+            psci,
+            quit: Arc::default(),
+            button: PowerButton::default(),
+            started: Instant::now(),
+            origin: 0,
+        }
     }
 
     /// Setting this flag ends the run at the next round.
@@ -87,9 +100,13 @@ impl Machine {
     }
     /// What a snapshot holds of the machine itself: entry, time, firmware, and the CPUs, of which it has who runs.
     pub(crate) fn own_state(&mut self) -> (&mut Pa, &mut u64, &mut psci::Firmware, &mut [crate::schedule::Cpu]) {
-        // The quantum, the pace, limits and the host's clock are the run's.
-        let Self { board, entry, pace: _, limits: _, now, psci, quit: _, started: _, origin: _ } = self;
+        // The quantum, the pace, limits, who presses the power button and the host's clock are the run's.
+        let Self { board, entry, pace: _, limits: _, now, psci, quit: _, button: _, started: _, origin: _ } = self;
         (entry, now, psci, &mut board.cpus)
+    }
+    /// The power button.
+    pub fn power_button(&mut self) -> &mut PowerButton {
+        &mut self.button
     }
     /// The board.
     #[must_use]
@@ -143,6 +160,14 @@ impl Machine {
         }
     }
 
+    fn look_at_button(&mut self) {
+        let done = self.board.cpus.iter().map(|cpu| cpu.pe.steps()).sum();
+        let now = nanoseconds(self.now);
+        if self.button.is_due(done, now) {
+            self.board.press_power_button(now);
+        }
+    }
+
     fn check_limits(&self) -> Option<Outcome> {
         if self.quit.load(Ordering::Relaxed) {
             return Some(Outcome::Quit);
@@ -175,6 +200,7 @@ impl Machine {
             return Some(Outcome::Stuck(stuck));
         }
         self.pace_round();
+        self.look_at_button();
         self.board.tick_devices(nanoseconds(self.now));
         let end = self.now + QUANTUM;
         for index in 0..self.board.cpus.len() {
@@ -215,19 +241,22 @@ impl Machine {
         if self.board.cpus.iter().all(|c| c.state == CpuState::Off) {
             return Err(Stuck::Off);
         }
-        let device = self.board.device_deadline().map(|ns| ticks(ns).max(self.now));
+        let devices = self.board.device_deadline().into_iter().chain(self.button.deadline());
+        let device = devices.min().map(|ns| ticks(ns).max(self.now));
         let next = self.board.cpus.iter_mut().filter_map(crate::schedule::Cpu::next_event).chain(device).min();
         match (next, self.pace) {
+            // So many instructions will not come.
+            (None, _) if self.button.is_armed() => self.button.press(),
             (Some(next), Pace::Instructions) => self.skip_to(next),
             (Some(next), _) => {
                 let wait = Duration::from_nanos(nanoseconds(next.saturating_sub(self.now)));
-                let slept = self.board.input.wait(wait);
+                let slept = self.board.input.wait(self.board.nap(wait));
                 self.skip_to(next.min(self.now + ticks(slept.as_nanos() as u64)));
             }
             (None, Pace::Instructions) => return Err(Stuck::Asleep),
             // Someone may type.
             (None, _) => {
-                let slept = self.board.input.wait(Duration::from_millis(100));
+                let slept = self.board.input.wait(self.board.nap(Duration::from_millis(100)));
                 self.skip_to(self.now + ticks(slept.as_nanos() as u64));
             }
         }
@@ -271,6 +300,9 @@ struct View<'a>(&'a Board);
 impl psci::Cpus for View<'_> {
     fn count(&self) -> usize {
         self.0.cpus.len()
+    }
+    fn affinity(&self, index: usize) -> u64 {
+        self.0.affinity(index)
     }
     fn power(&self, index: usize) -> psci::Power {
         match self.0.cpus[index].state {

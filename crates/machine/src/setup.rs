@@ -92,9 +92,11 @@ impl Machine {
         let board = Board::new(BoardConfig {
             models,
             memory: config.memory,
+            topology: config.topology.clone(),
             devices: Devices {
                 disks: config.disks.iter().map(disk).collect(),
                 rng: config.rng,
+                net: config.net.clone(),
                 shares: config.shares.iter().enumerate().map(share).collect(),
                 console: options.virtio_console,
                 input: options.input,
@@ -108,10 +110,16 @@ impl Machine {
         let (entry, dtb) = load(board.bus.ram())?;
         let pace = match (config.time, options.sleep) {
             (TimeMode::Wall, _) => Pace::Wall,
+            // What is to come from the host's network needs the host's time.
+            (TimeMode::Insn, _) if config.net.is_some() => Pace::PacedSleep,
             (TimeMode::Insn, Sleep::Paced) => Pace::PacedSleep,
             (TimeMode::Insn, Sleep::Skipped) => Pace::Instructions,
         };
         let limits = Limits { steps: config.max_insns, pause: config.pause, timeout: config.timeout };
-        Ok(Self::new(board, entry, dtb.0, pace, limits, Firmware::new(config.seed)))
+        let mut machine = Self::new(board, entry, dtb.0, pace, limits, Firmware::new(config.seed));
+        if let Some(press) = config.power_button {
+            machine.power_button().arm(press);
+        }
+        Ok(machine)
     }
 }

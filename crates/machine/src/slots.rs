@@ -4,6 +4,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use arch::Pa;
 use bus::{Bus, Entropy, IrqLine, Ram};
@@ -11,6 +12,7 @@ use virtio_9p::{Tree, Virtio9p};
 use virtio_blk::{FileDisk, VirtioBlk};
 use virtio_console::{ConsoleQueue, VirtioConsole};
 use virtio_mmio::{GuestMemory, VirtioDevice, VirtioMmio};
+use virtio_net::{UserConfig, UserNet, VirtioNet};
 use virtio_rng::VirtioRng;
 
 use crate::board::BoardError;
@@ -26,6 +28,8 @@ pub struct Devices {
     pub rng: Presence,
     /// Directories of the host.
     pub shares: Vec<ShareConfig>,
+    /// A network card with a network of the tool's own.
+    pub net: Option<UserConfig>,
     /// Where a console's output goes, if there is to be one.
     pub console: Option<Box<dyn Write + Send>>,
     /// Where the board's input goes.
@@ -71,19 +75,32 @@ enum Wakes {
     Polled,
 }
 
+/// How long the machine may sleep without looking at its devices.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Naps {
+    /// Until something is typed.
+    Long,
+    /// A millisecond: nobody wakes it when something comes from the host's network.
+    Short,
+}
+
+/// The network card's address, a locally administered one.
+const MAC: [u8; 6] = [0x52, 0x54, 0x00, 0x12, 0x34, 0x56];
+
 /// The devices of a board.
 pub(crate) struct Slots {
     memory: GuestMemory,
     disks: Vec<Box<dyn VirtioDevice>>,
     others: Vec<(Box<dyn VirtioDevice>, Wakes)>,
     polled: Vec<Arc<Mutex<VirtioMmio>>>,
+    naps: Naps,
 }
 
 impl Slots {
     /// No devices yet; they will reach `ram`.
     pub fn new(ram: Arc<Ram>) -> Self {
         let memory = GuestMemory::new(ram, Pa(map::RAM_BASE));
-        Self { memory, disks: Vec::new(), others: Vec::new(), polled: Vec::new() }
+        Self { memory, disks: Vec::new(), others: Vec::new(), polled: Vec::new(), naps: Naps::Long }
     }
 
     /// Makes `devices`; gives where the board's input goes, if not to the UART.
@@ -100,6 +117,11 @@ impl Slots {
         let input = console.as_ref().filter(|_| devices.input == Input::VirtioConsole).map(VirtioConsole::input);
         if let Some(console) = console {
             self.add(console, Wakes::Polled);
+        }
+        if let Some(config) = &devices.net {
+            let net = UserNet::new(MAC, config)?;
+            self.add(VirtioNet::new(MAC, Box::new(net)), Wakes::Polled);
+            self.naps = Naps::Short;
         }
         for share in &devices.shares {
             let tree = Tree::open(&share.path, share.access)?;
@@ -139,6 +161,14 @@ impl Slots {
             bus.map(Pa(window.base), window.len, transport)?;
         }
         Ok(())
+    }
+
+    /// How long the machine may sleep in one piece that wants to sleep for `wait`.
+    pub fn nap(&self, wait: Duration) -> Duration {
+        match self.naps {
+            Naps::Long => wait,
+            Naps::Short => wait.min(Duration::from_millis(1)),
+        }
     }
 
     /// Lets the devices notice what happened outside the guest, at `now` in nanoseconds since power-on.

@@ -122,6 +122,7 @@ impl Machine {
         if *now >= MAX_TICKS {
             return Err(Invalid::new("a time that cannot be"));
         }
-        cpus.iter_mut().try_for_each(|cpu| codec.value(&mut cpu.state))
+        cpus.iter_mut().try_for_each(|cpu| codec.value(&mut cpu.state))?;
+        codec.value(self.board_mut().power_button_release())
     }
 }

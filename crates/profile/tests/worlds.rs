@@ -8,7 +8,7 @@ use arch::{El, Pa};
 use cpu::Semihosting;
 use event::World;
 use machine::psci::Firmware;
-use machine::{Board, BoardConfig, Devices, Limits, Machine, Outcome, Pace};
+use machine::{Board, BoardConfig, Devices, Limits, Machine, Outcome, Pace, Topology};
 use vambrace_profile::{Counters, Counts, Exit, ExitKind, ExitSum, Place, Report, RunFacts, WorldCounts};
 
 const ENTRY: u64 = 0x4020_0000;
@@ -185,6 +185,7 @@ fn run() -> (Counts, [u64; 4]) {
     let board = Board::new(BoardConfig {
         models: vec![model],
         memory: 16 << 20,
+        topology: Topology::default(),
         devices: Devices::default(),
         console: Box::new(io::sink()),
         policy: arch::policy::Policy::Benign,

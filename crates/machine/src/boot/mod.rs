@@ -181,6 +181,7 @@ pub fn load(config: &MachineConfig, ram: &Ram) -> Result<Entry, BootError> {
             preset: &config.cpu.preset,
             cpus: config.cpus,
             memory: ram.len(),
+            topology: &config.topology,
             bootargs: config.append.as_deref().unwrap_or(""),
             initrd: initrd_range.clone(),
             hypervisor,

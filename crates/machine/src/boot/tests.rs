@@ -154,6 +154,7 @@ fn a_users_device_tree() {
         preset: "other",
         cpus: 2,
         memory: 32 << 20,
+        topology: &crate::Topology::default(),
         bootargs: "mine",
         initrd: None,
         seed: 0,

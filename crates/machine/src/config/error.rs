@@ -125,6 +125,26 @@ pub enum ConfigError {
     /// One file as two disks, and somebody writes.
     #[error("--disk {}: given twice; that is only possible with ,ro on both", .0.display())]
     SharedDisk(PathBuf),
+    /// Not a time for the power button.
+    #[error("--power-button {0}: give insns=N or seconds=S")]
+    PowerButton(String),
+    /// Not a network.
+    #[error(
+        "--net {0}: give none, or user with ,dns=ADDRESS[:PORT] and ,forward=HOST:GUEST (ports) behind it if you like"
+    )]
+    NetSyntax(String),
+    /// Not a shape.
+    #[error("--topology {0}: give sockets=S,clusters=C, or one of them")]
+    TopologySyntax(String),
+    /// Not a node.
+    #[error("--numa {0}: give memory=SIZE, a multiple of 64K, with ,cpus=A-B behind it unless it is memory alone")]
+    NumaSyntax(String),
+    /// Not a distance.
+    #[error("--numa-distance {0}: give A:B=D for two nodes, from 0, and 11 to 254")]
+    DistanceSyntax(String),
+    /// A topology that does not fit the machine.
+    #[error("the topology does not fit: {0}")]
+    Topology(String),
     /// Two consoles on one terminal.
     #[error("--virtio-console stdio: --console has standard output already; give --console FILE too")]
     TwoConsoles,

@@ -11,13 +11,19 @@ use arch::policy::Policy;
 use arch::preset;
 
 mod error;
+mod net;
 mod snapshots;
 #[cfg(test)]
 mod tests;
 
 pub use error::ConfigError;
+pub use net::parse_net;
+
+use virtio_net::UserConfig;
 
 use crate::map::{MAX_CPUS, VIRTIO_COUNT};
+use crate::power::Press;
+use crate::topology::Topology;
 
 /// Least RAM, in bytes: less does not hold a kernel, its device tree and a stack.
 pub const MIN_MEMORY: u64 = 16 << 20;
@@ -35,6 +41,8 @@ pub struct MachineConfig {
     pub cpus: usize,
     /// RAM in bytes.
     pub memory: u64,
+    /// Which CPUs and what memory are near each other.
+    pub topology: Topology,
     /// What the CPUs are models of.
     pub cpu: CpuConfig,
     /// Kernel image.
@@ -51,6 +59,10 @@ pub struct MachineConfig {
     pub disks: Vec<Disk>,
     /// Directories of the host for the guest.
     pub shares: Vec<Share>,
+    /// A network card with a network of the tool's own, if there is to be one. Runs with it are not the same every time.
+    pub net: Option<UserConfig>,
+    /// When the power button is pressed.
+    pub power_button: Option<Press>,
     /// Is there a virtio entropy device?
     pub rng: Presence,
     /// What the guest's clock counts.
@@ -74,6 +86,7 @@ impl Default for MachineConfig {
         Self {
             cpus: 1,
             memory: 1 << 30,
+            topology: Topology::default(),
             cpu: CpuConfig::default(),
             kernel: None,
             initrd: None,
@@ -82,6 +95,8 @@ impl Default for MachineConfig {
             dtb: None,
             disks: Vec::new(),
             shares: Vec::new(),
+            net: None,
+            power_button: None,
             rng: Presence::Absent,
             time: TimeMode::Insn,
             engine: Engine::Auto,
@@ -342,6 +357,7 @@ impl MachineConfig {
             return Err(ConfigError::Cpus(self.cpus));
         }
         self.validate_memory(host_memory)?;
+        self.topology.validate(self.cpus, self.memory)?;
         self.validate_boot()?;
         let features = self.cpu.features.iter().map(|setting| ("--feature", setting.cpu, &setting.text));
         let gic = self.cpu.gic.iter().map(|setting| ("--gic", setting.cpu, &setting.text));

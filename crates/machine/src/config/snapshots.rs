@@ -4,11 +4,12 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use snapshot::{Codec, Invalid, Persist, persist_names};
+use snapshot::{Codec, Invalid, Persist, persist_fields, persist_names};
 
 use super::{
     CpuConfig, Demo, Disk, DiskAccess, Engine, FeatureSetting, GicSetting, MachineConfig, Presence, Share, TimeMode,
 };
+use crate::topology::{Distance, Node, Shape, Topology};
 
 persist_names!(DiskAccess { ReadWrite = 0, ReadOnly = 1 });
 persist_names!(Presence { Absent = 0, Present = 1 });
@@ -74,6 +75,18 @@ impl Default for Share {
     }
 }
 
+persist_fields!(Shape { sockets, clusters });
+persist_fields!(Distance { between, is });
+
+impl Persist for Node {
+    fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        let mut range = self.cpus.as_ref().map(|cpus| (*cpus.start(), *cpus.end()));
+        codec.each([&mut self.memory, &mut range])?;
+        self.cpus = range.map(|(first, last)| first..=last);
+        Ok(())
+    }
+}
+
 impl Persist for MachineConfig {
     fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
         let Self {
@@ -87,6 +100,9 @@ impl Persist for MachineConfig {
             dtb,
             disks,
             shares,
+            topology: Topology { shape, nodes, distances },
+            net,
+            power_button: _,
             rng,
             time,
             engine,
@@ -96,7 +112,9 @@ impl Persist for MachineConfig {
             pause: _,
             timeout: _,
         } = self;
-        codec.each([cpus, memory, preset])?;
+        codec.each([cpus, memory, preset, shape, nodes, distances])?;
+        // One that has a network is not saved.
+        codec.same(&net.is_some(), "whether there is a network")?;
         settings(features, |setting: &FeatureSetting| &setting.text, codec)?;
         settings(gic, |setting: &GicSetting| &setting.text, codec)?;
         for file in [kernel, initrd, dtb] {

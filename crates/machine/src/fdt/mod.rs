@@ -7,6 +7,7 @@ use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 
 use crate::entropy::Entropy;
 use crate::map::{self, Window};
+use crate::topology::Topology;
 
 mod user;
 
@@ -48,6 +49,8 @@ pub struct Description<'a> {
     pub cpus: usize,
     /// RAM in bytes, from [`map::RAM_BASE`].
     pub memory: u64,
+    /// Which CPUs and what memory are near each other.
+    pub topology: &'a Topology,
     /// Kernel command line.
     pub bootargs: &'a str,
     /// Where the initial RAM disk is, in physical addresses.
@@ -68,6 +71,15 @@ const LEVEL_HIGH: u32 = 4;
 /// Handles that nodes refer to each other by.
 const PHANDLE_GIC: u32 = 1;
 const PHANDLE_CLOCK: u32 = 2;
+const PHANDLE_GPIO: u32 = 3;
+/// That of CPU 0; the others follow.
+const PHANDLE_CPUS: u32 = 0x100;
+
+/// The property that says which NUMA node something is in.
+const NODE_ID: &str = "numa-node-id";
+
+/// What the power button is to Linux (input-event-codes.h).
+const KEY_POWER: u32 = 116;
 
 /// A node under construction.
 struct Builder(DeviceTreeNode);
@@ -99,6 +111,11 @@ impl Builder {
     }
 }
 
+/// 32-bit values as cells.
+fn cells32(values: &[u32]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_be_bytes()).collect()
+}
+
 /// 64-bit values as pairs of cells.
 fn cells64(values: &[u64]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_be_bytes()).collect()
@@ -115,9 +132,6 @@ pub fn generate(description: &Description) -> Vec<u8> {
         .flag("dma-coherent")
         .child(chosen(description))
         .child(Builder::new("aliases").set("serial0", serial_path()))
-        .child(
-            Builder::at("memory", Window { base: map::RAM_BASE, len: description.memory }).set("device_type", "memory"),
-        )
         .child(cpus(description))
         .child(
             Builder::new("psci")
@@ -148,6 +162,17 @@ pub fn generate(description: &Description) -> Vec<u8> {
                 .set("clocks", PHANDLE_CLOCK)
                 .set("clock-names", "apb_pclk"),
         );
+    for node in memory(description) {
+        root = root.child(node);
+    }
+    root = root.child(gpio()).child(
+        Builder::new("gpio-keys").set("compatible", "gpio-keys").child(
+            Builder::new("poweroff")
+                .set("label", "GPIO Key Poweroff")
+                .set("linux,code", KEY_POWER)
+                .set("gpios", [PHANDLE_GPIO, map::POWER_BUTTON_LINE.into(), 0]),
+        ),
+    );
     if description.monitors == Monitors::Present {
         let overflow = [PPI, map::PMU_PPI, LEVEL_HIGH];
         root = root.child(Builder::new("pmu").set("compatible", "arm,armv8-pmuv3").set("interrupts", overflow));
@@ -189,17 +214,66 @@ fn cpus(description: &Description) -> Builder {
     let compatible = if own { format!("arm,{}", description.preset) } else { "arm,armv8".to_owned() };
     let mut cpus = Builder::new("cpus").set("#address-cells", 1u32).set("#size-cells", 0u32);
     for index in 0..description.cpus {
-        // One cell is enough: with 512 CPUs, affinity does not go beyond Aff1.
-        let affinity = map::affinity(index) as u32;
+        // One cell is enough: affinity does not go beyond Aff2.
+        let affinity = description.topology.affinity(index, description.cpus) as u32;
         let mut cpu = Builder::new(format!("cpu@{affinity:x}"))
             .set("device_type", "cpu")
             .set("compatible", compatible.as_str())
             .set("reg", affinity);
         // A board with one CPU has PSCI too, for power-off; the binding asks for the method wherever PSCI starts CPUs.
         cpu = cpu.set("enable-method", "psci");
+        if let Some(node) = description.topology.node_of(index) {
+            cpu = cpu.set(NODE_ID, node as u32);
+        }
+        if description.topology.shape.is_some() {
+            cpu = cpu.set("phandle", PHANDLE_CPUS + index as u32);
+        }
         cpus = cpus.child(cpu);
     }
-    cpus
+    if description.topology.shape.is_some() { cpus.child(cpu_map(description)) } else { cpus }
+}
+
+/// Sockets, clusters and cores (the binding cpu-topology). CPUs come in the order of their places.
+fn cpu_map(description: &Description) -> Builder {
+    let mut map = Builder::new("cpu-map");
+    let (mut socket, mut cluster) = (Builder::new("socket0"), Builder::new("cluster0"));
+    let mut at = (0, 0);
+    for index in 0..description.cpus {
+        let Some((s, c, core)) = description.topology.place(index, description.cpus) else { continue };
+        if (s, c) != at {
+            socket = socket.child(std::mem::replace(&mut cluster, Builder::new(format!("cluster{c}"))));
+        }
+        if s != at.0 {
+            map = map.child(std::mem::replace(&mut socket, Builder::new(format!("socket{s}"))));
+        }
+        at = (s, c);
+        cluster = cluster.child(Builder::new(format!("core{core}")).set("cpu", PHANDLE_CPUS + index as u32));
+    }
+    map.child(socket.child(cluster))
+}
+
+/// The memory, node by node, and how far the nodes are from each other (the binding numa).
+fn memory(description: &Description) -> Vec<Builder> {
+    let nodes = &description.topology.nodes;
+    let part = |base, len| Builder::at("memory", Window { base, len }).set("device_type", "memory");
+    if nodes.is_empty() {
+        return vec![part(map::RAM_BASE, description.memory)];
+    }
+    let mut base = map::RAM_BASE;
+    let mut all = Vec::new();
+    for (id, node) in nodes.iter().enumerate() {
+        all.push(part(base, node.memory).set(NODE_ID, id as u32));
+        base += node.memory;
+    }
+    let mut matrix = Vec::new();
+    for a in 0..nodes.len() {
+        for b in 0..nodes.len() {
+            matrix.extend([a as u32, b as u32, description.topology.distance(a, b).into()]);
+        }
+    }
+    let distances = Builder::new("distance-map").set("compatible", "numa-distance-map-v1");
+    all.push(distances.set("distance-matrix", cells32(&matrix)));
+    all
 }
 
 fn gic(description: &Description) -> Builder {
@@ -220,6 +294,19 @@ fn gic(description: &Description) -> Builder {
         .set("#size-cells", 2u32)
         .flag("ranges")
         .set("phandle", PHANDLE_GIC)
+}
+
+fn gpio() -> Builder {
+    Builder::at("pl061", map::GPIO)
+        .strings("compatible", &["arm,pl061", "arm,primecell"])
+        .spi(map::GPIO_SPI)
+        .set("clocks", PHANDLE_CLOCK)
+        .set("clock-names", "apb_pclk")
+        .flag("gpio-controller")
+        .set("#gpio-cells", 2u32)
+        .flag("interrupt-controller")
+        .set("#interrupt-cells", 2u32)
+        .set("phandle", PHANDLE_GPIO)
 }
 
 fn timer(description: &Description) -> Builder {

@@ -4,11 +4,14 @@ use proptest::prelude::*;
 
 use super::*;
 
+static PLAIN: Topology = Topology { shape: None, nodes: Vec::new(), distances: Vec::new() };
+
 fn description() -> Description<'static> {
     Description {
         preset: "cortex-a57",
         cpus: 4,
         memory: 1 << 30,
+        topology: &PLAIN,
         bootargs: "console=ttyAMA0 quiet",
         initrd: Some(0x4800_0000..0x4810_0123),
         seed: 7,
@@ -177,4 +180,37 @@ proptest! {
         let _ = complete(&blob, &NOTHING);
         let _ = dump(&blob);
     }
+}
+
+#[test]
+fn topology() {
+    let topology = Topology {
+        shape: Some("sockets=2,clusters=2".parse().unwrap()),
+        nodes: ["memory=256M,cpus=0-3", "memory=768M,cpus=4-7"].map(|text| text.parse().unwrap()).into(),
+        distances: vec!["0:1=33".parse().unwrap()],
+    };
+    let blob = generate(&Description { cpus: 8, topology: &topology, ..description() });
+    assert_eq!(words(&blob, "/cpus/cpu@10101", "reg"), [0x1_0101]);
+    let last = words(&blob, "/cpus/cpu@10101", "phandle");
+    assert_eq!(words(&blob, "/cpus/cpu-map/socket1/cluster1/core1", "cpu"), last);
+    assert_eq!(words(&blob, "/cpus/cpu-map/socket0/cluster1/core0", "cpu"), words(&blob, "/cpus/cpu@100", "phandle"));
+    let fdt = Fdt::new(&blob).unwrap();
+    for (path, children) in [("/cpus/cpu-map", 2), ("/cpus/cpu-map/socket0", 2), ("/cpus/cpu-map/socket1/cluster0", 2)]
+    {
+        assert_eq!(fdt.find_node(path).unwrap().children().count(), children, "{path}");
+    }
+    assert_eq!(words(&blob, "/memory@40000000", "reg"), [0, 0x4000_0000, 0, 256 << 20]);
+    assert_eq!(words(&blob, "/memory@50000000", "reg"), [0, 0x5000_0000, 0, 768 << 20]);
+    assert_eq!(words(&blob, "/memory@50000000", "numa-node-id"), [1]);
+    assert_eq!(words(&blob, "/cpus/cpu@1", "numa-node-id"), [0]);
+    assert_eq!(words(&blob, "/distance-map", "distance-matrix"), [0, 0, 10, 0, 1, 33, 1, 0, 33, 1, 1, 10]);
+}
+
+#[test]
+fn the_power_button() {
+    let blob = generate(&description());
+    assert_eq!(words(&blob, "/pl061@9030000", "interrupts"), [0, 7, 4]);
+    let gpios = words(&blob, "/gpio-keys/poweroff", "gpios");
+    assert_eq!(gpios, [words(&blob, "/pl061@9030000", "phandle")[0], 3, 0]);
+    assert_eq!(words(&blob, "/gpio-keys/poweroff", "linux,code"), [116]);
 }

@@ -4,7 +4,6 @@
 //! guest passes, the answer is a value.
 
 use crate::entropy::Entropy;
-use crate::map;
 
 #[cfg(test)]
 mod tests;
@@ -64,6 +63,8 @@ pub enum Power {
 pub trait Cpus {
     /// How many CPUs there are.
     fn count(&self) -> usize;
+    /// The affinity of CPU `index`, less than [`Cpus::count`].
+    fn affinity(&self, index: usize) -> u64;
     /// The state of CPU `index`, less than [`Cpus::count`].
     fn power(&self, index: usize) -> Power;
     /// Is physical address `pa` in RAM?
@@ -234,7 +235,7 @@ fn is_entry(cpus: &impl Cpus, entry: u64) -> bool {
 
 fn cpu_on(cpus: &impl Cpus, target: u64, entry: u64, context: u64) -> Outcome {
     // Bits other than the affinity must be zero.
-    let Some(cpu) = map::cpu_of(target, cpus.count()).filter(|cpu| map::affinity(*cpu) == target) else {
+    let Some(cpu) = (0..cpus.count()).find(|cpu| cpus.affinity(*cpu) == target) else {
         return Outcome::result(code::INVALID_PARAMETERS);
     };
     match cpus.power(cpu) {
@@ -274,7 +275,7 @@ fn affinity_info(cpus: &impl Cpus, target: u64, lowest_level: u64) -> i64 {
         3 => 0xff_0000_0000,
         _ => return code::INVALID_PARAMETERS,
     };
-    let group = (0..cpus.count()).filter(|cpu| map::affinity(*cpu) & mask == target & mask);
+    let group = (0..cpus.count()).filter(|cpu| cpus.affinity(*cpu) & mask == target & mask);
     let states: Vec<Power> = group.map(|cpu| cpus.power(cpu)).collect();
     if states.is_empty() || target & !0xff_00ff_ffff != 0 {
         code::INVALID_PARAMETERS

@@ -9,6 +9,9 @@ impl Cpus for Board {
     fn count(&self) -> usize {
         18
     }
+    fn affinity(&self, index: usize) -> u64 {
+        crate::map::affinity(index)
+    }
     fn power(&self, index: usize) -> Power {
         match index {
             0 => Power::On,

@@ -11,7 +11,7 @@ use arch::{CpuModel, Pa};
 use cpu::Semihosting;
 use event::{Event, Sink};
 use vambrace_machine::psci::Firmware;
-use vambrace_machine::{Board, BoardConfig, Devices, Limits, Machine, Pace};
+use vambrace_machine::{Board, BoardConfig, Devices, Limits, Machine, Pace, Topology};
 
 /// Where programs start.
 pub const ENTRY: u64 = 0x4020_0000;
@@ -79,6 +79,7 @@ pub fn machine_with(
     let board = Board::new(BoardConfig {
         models: vec![model; cpus],
         memory: MEMORY,
+        topology: Topology::default(),
         devices: Devices::default(),
         console: Box::new(console.clone()),
         policy,
