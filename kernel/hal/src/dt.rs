@@ -312,4 +312,103 @@ mod tests {
         assert_eq!(Board::parse(&[]).unwrap_err(), DtError::Malformed);
         assert_eq!(Board::parse(&[0xd0, 0x0d, 0xfe, 0xed, 0, 0, 0, 4]).unwrap_err(), DtError::Malformed);
     }
+
+    /// A tree of a board, small but whole: structure and strings of the Devicetree Specification.
+    fn sample() -> std::vec::Vec<u8> {
+        let mut structure = std::vec::Vec::new();
+        let mut strings = std::vec::Vec::new();
+        let begin = |structure: &mut std::vec::Vec<u8>, name: &str| {
+            structure.extend(1u32.to_be_bytes());
+            structure.extend(name.bytes());
+            structure.push(0);
+            structure.resize(structure.len().next_multiple_of(4), 0);
+        };
+        let mut property = |structure: &mut std::vec::Vec<u8>, name: &str, value: &[u8]| {
+            for word in [3, value.len() as u32, strings.len() as u32] {
+                structure.extend(word.to_be_bytes());
+            }
+            strings.extend(name.bytes());
+            strings.push(0);
+            structure.extend(value);
+            structure.resize(structure.len().next_multiple_of(4), 0);
+        };
+        let cells = |cells: &[u32]| cells.iter().flat_map(|cell| cell.to_be_bytes()).collect::<std::vec::Vec<u8>>();
+        let end = |structure: &mut std::vec::Vec<u8>| structure.extend(2u32.to_be_bytes());
+        let s = &mut structure;
+        begin(s, "");
+        property(s, "#address-cells", &cells(&[2]));
+        property(s, "#size-cells", &cells(&[2]));
+        begin(s, "memory@40000000");
+        property(s, "device_type", b"memory\0");
+        property(s, "reg", &cells(&[0, 0x4000_0000, 0, 0x1000_0000]));
+        end(s);
+        begin(s, "cpus");
+        property(s, "#address-cells", &cells(&[1]));
+        property(s, "#size-cells", &cells(&[0]));
+        begin(s, "cpu@0");
+        property(s, "device_type", b"cpu\0");
+        property(s, "reg", &cells(&[0]));
+        end(s);
+        end(s);
+        begin(s, "intc");
+        property(s, "compatible", b"arm,gic-v3\0");
+        property(s, "reg", &cells(&[0, 0x800_0000, 0, 0x1_0000, 0, 0x80a_0000, 0, 0x2_0000]));
+        end(s);
+        begin(s, "psci");
+        property(s, "compatible", b"arm,psci-1.0\0");
+        property(s, "method", b"hvc\0");
+        end(s);
+        begin(s, "chosen");
+        property(s, "bootargs", b"a=b c -- d\0");
+        end(s);
+        end(s);
+        s.extend(9u32.to_be_bytes());
+        let structure_at = 56;
+        let strings_at = structure_at + structure.len();
+        let total = strings_at + strings.len();
+        let header = [0xd00d_feed, total, structure_at, strings_at, 40, 17, 16, 0, strings.len(), structure.len()];
+        let mut blob: std::vec::Vec<u8> = header.iter().flat_map(|word| (*word as u32).to_be_bytes()).collect();
+        blob.extend([0; 16]);
+        blob.extend(structure);
+        blob.extend(strings);
+        blob
+    }
+
+    #[test]
+    fn a_board_is_read() {
+        let board = Board::parse(&sample()).unwrap();
+        assert_eq!((board.memory.len(), board.memory[0].clone()), (1, 0x4000_0000..0x5000_0000));
+        assert_eq!((&board.cpus[..], board.psci, board.bootargs()), (&[0][..], Some(Conduit::Hvc), "a=b c -- d"));
+    }
+
+    /// Whatever a few bytes of it are: no panic, no endless loop, and memory that is in order.
+    #[test]
+    fn changed_trees_are_read_or_refused() {
+        let right = sample();
+        let mut state = 1u64;
+        let mut next = |limit: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % limit
+        };
+        let (mut read, mut refused) = (0, 0);
+        for _ in 0..20_000 {
+            let mut blob = right.clone();
+            for _ in 0..=next(4) {
+                let at = next(blob.len());
+                blob[at] = if next(2) == 0 { next(256) as u8 } else { blob[at] ^ 1 << next(8) };
+            }
+            if next(8) == 0 {
+                blob.truncate(next(blob.len()));
+            }
+            match Board::parse(&blob) {
+                Ok(board) => {
+                    read += 1;
+                    assert!(board.memory.windows(2).all(|pair| pair[0].end <= pair[1].start));
+                    assert!(board.memory.iter().all(|range| range.start <= range.end));
+                }
+                Err(_) => refused += 1,
+            }
+        }
+        assert!(read > 100 && refused > 100, "{read} read, {refused} refused");
+    }
 }

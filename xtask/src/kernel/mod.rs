@@ -1,6 +1,7 @@
 //! `cargo xtask kernel`: our own kernel (`kernel/*`), built for the bare machine, and programs run on it.
 
 mod alternatives;
+mod bad_input;
 mod build;
 mod built_in;
 mod contpte;
@@ -39,6 +40,7 @@ pub type Own = fn(&Path, boot::Echo) -> Result<String>;
 /// All of these. One to a line, so that more can be added side by side.
 pub const OWN: &[(&str, Own)] = &[
     (alternatives::NAME, alternatives::check),
+    (bad_input::NAME, bad_input::check),
     (built_in::NAME, built_in::check),
     (contpte::NAME, contpte::check),
     (levels::NAME, levels::check),

@@ -122,6 +122,9 @@ fn make(
         if name == b".." {
             return Err(Errno::EINVAL);
         }
+        if name.len() > super::NAME_MAX {
+            return Err(Errno::ENAMETOOLONG);
+        }
         if names.peek().is_none() {
             break name;
         }
@@ -221,6 +224,10 @@ mod tests {
         assert_eq!(unpack(&tmpfs::new(), &[0x1f, 0x8b, 8, 0]), Err(CpioError::Compressed));
         let nowhere = Vec::leak(entry("no/where", 0o100_644, b""));
         assert_eq!(unpack(&tmpfs::new(), nowhere), Err(CpioError::BadName(0, Errno::ENOENT)));
+        for (name, error) in [("n".repeat(256), Errno::ENAMETOOLONG), ("../up".into(), Errno::EINVAL)] {
+            let archive = Vec::leak(entry(&name, 0o100_644, b""));
+            assert_eq!(unpack(&tmpfs::new(), archive), Err(CpioError::BadName(0, error)));
+        }
     }
 
     proptest! {

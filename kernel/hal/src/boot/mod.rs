@@ -77,6 +77,9 @@ mod target {
         })
     }
 
+    /// Vambrace's, and QEMU's `virt`.
+    const KNOWN_PL011: Range<u64> = 0x900_0000..0x900_1000;
+
     /// Can it be the registers of a device?
     fn is_device(registers: &Range<u64>) -> bool {
         !registers.is_empty() && registers.end <= layout::PA_LIMIT && registers.start & 0xfff == 0
@@ -119,11 +122,11 @@ mod target {
         let board: &'static Board = board;
         psci::init(board.psci);
         if let Err(error) = outcome {
-            // What was read may suffice to say so.
-            if let Some((registers, _)) = board.uart.clone().filter(|(registers, _)| is_device(registers)) {
-                tables::install(tables::of_console(&registers, image_range()));
-                console::init(layout::DEVICES + registers.start as usize);
-            }
+            // What was read may suffice to say so; else it is said where the boards that are known have a PL011.
+            let found = board.uart.as_ref().map(|(registers, _)| registers.clone()).filter(is_device);
+            let registers = found.unwrap_or(KNOWN_PL011);
+            tables::install(tables::of_console(&registers, image_range()));
+            console::init(layout::DEVICES + registers.start as usize);
             give_up(format_args!("{error}"));
         }
         // As `kcore::feature` has it, which is too late: the memory type of the linear map depends on it.
