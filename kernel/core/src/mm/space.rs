@@ -1,6 +1,7 @@
 //! The mmap family on one address space.
 
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering;
 
@@ -60,6 +61,8 @@ pub struct Space {
     pub arguments: (u64, u64),
     /// See `arguments`.
     pub environment: (u64, u64),
+    /// The program's file, for /proc/PID/exe.
+    pub program: Option<Arc<crate::vfs::Location>>,
     /// What a signal handler returns to.
     pub trampoline: u64,
     /// Most bytes that the stack grows to.
@@ -75,6 +78,7 @@ impl Space {
             brk: (0, 0),
             arguments: (0, 0),
             environment: (0, 0),
+            program: None,
             trampoline: 0,
             stack_limit: 8 << 20,
         }
@@ -408,6 +412,7 @@ impl Space {
         new.brk = self.brk;
         new.arguments = self.arguments;
         new.environment = self.environment;
+        new.program.clone_from(&self.program);
         new.trampoline = self.trampoline;
         new.stack_limit = self.stack_limit;
         for vma in self.areas.values() {

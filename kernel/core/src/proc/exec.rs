@@ -361,6 +361,7 @@ fn write_stack(
     let mut space = mm.lock();
     space.arguments = image.arguments;
     space.environment = image.environment;
+    space.program = Some(Arc::clone(&program.location));
     Ok(image.sp)
 }
 

@@ -64,6 +64,11 @@ enum Node {
     SelfLink,
     Process(i32),
     OfProcess(i32, usize),
+    /// `exe`: the program's file.
+    Program(i32),
+    /// `fd`: the open files, by number.
+    Files(i32),
+    File(i32, i32),
 }
 
 /// A new one; its root.
@@ -79,13 +84,17 @@ impl Node {
             Self::Global(n) => 16 + *n as u64,
             Self::Process(pid) => (*pid as u64) << 8,
             Self::OfProcess(pid, n) => (*pid as u64) << 8 | (16 + *n as u64),
+            Self::Program(pid) => (*pid as u64) << 8 | 1,
+            Self::Files(pid) => (*pid as u64) << 8 | 2,
+            // Above all others.
+            Self::File(pid, fd) => 1 << 63 | (*pid as u64) << 24 | *fd as u64,
         }
     }
 
     fn kind(&self) -> InodeKind {
         match self {
-            Self::Root | Self::Process(_) => InodeKind::Directory,
-            Self::SelfLink => InodeKind::Symlink,
+            Self::Root | Self::Process(_) | Self::Files(_) => InodeKind::Directory,
+            Self::SelfLink | Self::Program(_) | Self::File(..) => InodeKind::Symlink,
             Self::Global(_) | Self::OfProcess(..) => InodeKind::Regular,
         }
     }
@@ -102,7 +111,14 @@ impl Node {
                 files.chain(link).chain(processes).collect()
             }
             Self::Process(pid) => {
-                OF_PROCESS.iter().enumerate().map(|(n, (name, _))| ((*name).into(), Self::OfProcess(*pid, n))).collect()
+                let files = OF_PROCESS.iter().enumerate();
+                let files = files.map(|(n, (name, _))| ((*name).into(), Self::OfProcess(*pid, n)));
+                let others = [("exe".into(), Self::Program(*pid)), ("fd".into(), Self::Files(*pid))];
+                files.chain(others).collect()
+            }
+            Self::Files(pid) => {
+                let numbers = files_of(*pid).map_or_else(|_| Vec::new(), |files| files.numbers());
+                numbers.into_iter().map(|fd| (format!("{fd}"), Self::File(*pid, fd))).collect()
             }
             _ => Vec::new(),
         }
@@ -162,15 +178,35 @@ impl Inode for Node {
     fn read_link(&self) -> Result<Vec<u8>> {
         match self {
             Self::SelfLink => Ok(format!("{}", CURRENT.get().process.pid).into_bytes()),
+            Self::Program(_) => Ok(self.follow_link().ok_or(Errno::ENOENT)?.path()),
+            Self::File(pid, fd) => {
+                let file = files_of(*pid)?.get(*fd).map_err(|_| Errno::ENOENT)?;
+                match (&file.location, file.ops.describe()) {
+                    (Some(location), _) => Ok(location.path()),
+                    (None, Some(text)) => Ok(text.into_bytes()),
+                    (None, None) => Err(Errno::ENOENT),
+                }
+            }
             _ => Err(Errno::EINVAL),
+        }
+    }
+
+    fn follow_link(&self) -> Option<Arc<super::Location>> {
+        match self {
+            Self::Program(pid) => {
+                let mm = table::process(*pid)?.any_thread()?.mm().ok()?;
+                mm.lock().program.clone()
+            }
+            Self::File(pid, fd) => files_of(*pid).ok()?.get(*fd).ok()?.location.clone(),
+            _ => None,
         }
     }
 
     fn open(&self, _flags: u32) -> Result<Arc<dyn FileOps>> {
         let mut text = String::new();
         match self {
-            Self::Root | Self::Process(_) => return Ok(Arc::new(super::tmpfs::OpenDirectory)),
-            Self::SelfLink => return Err(Errno::ELOOP),
+            Self::Root | Self::Process(_) | Self::Files(_) => return Ok(Arc::new(super::tmpfs::OpenDirectory)),
+            Self::SelfLink | Self::Program(_) | Self::File(..) => return Err(Errno::ELOOP),
             Self::Global(n) => ROOT[*n].1(&mut text),
             Self::OfProcess(pid, n) => {
                 let process = table::process(*pid).ok_or(Errno::ENOENT)?;
@@ -179,6 +215,11 @@ impl Inode for Node {
         }
         Ok(Arc::new(Text(text.into_bytes().into())))
     }
+}
+
+/// The open files of a process that has not ended.
+fn files_of(pid: i32) -> Result<Arc<super::FileTable>> {
+    table::process(pid).and_then(|process| process.any_thread()).ok_or(Errno::ENOENT)?.files()
 }
 
 /// A file with contents that were made.
