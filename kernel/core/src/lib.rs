@@ -20,7 +20,7 @@
 //! | `emulate` | MRS of the ID space at EL0 |
 //!
 //! Locks, from outer to inner: sleeping mutexes (file offset, pipe) · tables of threads and processes · a process's
-//! `children`, `state`, `threads` · `Mm` · page caches · ends of sockets · epoll's list of what is ready · wait queues · run queues · timers · frames and heap. A spin lock's
+//! `children`, `state`, `job`, `threads` · `Mm` · page caches · ends of sockets · epoll's list of what is ready · wait queues · run queues · timers · frames and heap. A spin lock's
 //! holder does not sleep, touch user memory or open interrupts.
 #![no_std]
 extern crate alloc;

@@ -22,8 +22,9 @@ enum Init {
     Program(&'static str, i32),
     /// A script for busybox's shell; what it prints between the lines `run: begin` and `run: end` is compared with Linux.
     Script(&'static str),
-    /// A program of `guest/el0` that prints between `run: begin` and `run: end` what is compared with Linux, as a script's.
-    Judged(&'static str),
+    /// A program of `guest/el0` that prints between `run: begin` and `run: end` what is compared with Linux, as a script's;
+    /// and on Vambrace on these presets too.
+    Judged(&'static str, &'static [&'static str]),
     /// A program of `guest/el0` that prints between `NAME: begin` and `NAME: end`: the same as under Linux 6.12 on each of
     /// these presets, on Vambrace alone, since QEMU's CPUs of the same names have other features.
     SameAsLinux(&'static str, &'static [&'static str]),
@@ -69,10 +70,11 @@ pub const ALL: &[Run] = &[
     Run { name: "el0", init: Init::Program("hello", 7), cpus: &[1, 4], millions: 100 },
     Run { name: "profile", init: Init::Program("profile", 7), cpus: &[1, 4], millions: 200 },
     Run { name: "idspace", init: Init::SameAsLinux("idspace", PRESETS), cpus: &[1], millions: 200 },
-    Run { name: "signals", init: Init::Judged("signals"), cpus: &[1, 4], millions: 1000 },
-    Run { name: "faults", init: Init::Judged("faults"), cpus: &[1, 4], millions: 1000 },
-    Run { name: "timers", init: Init::Judged("timers"), cpus: &[1, 4], millions: 20_000 },
-    Run { name: "jobs", init: Init::Judged("jobs"), cpus: &[1, 4], millions: 20_000 },
+    Run { name: "signals", init: Init::Judged("signals", &["cortex-a57"]), cpus: &[1, 4], millions: 1000 },
+    Run { name: "faults", init: Init::Judged("faults", &["cortex-a57", "neoverse-n1"]), cpus: &[1, 4], millions: 1000 },
+    Run { name: "timers", init: Init::Judged("timers", &[]), cpus: &[1, 4], millions: 20_000 },
+    Run { name: "jobs", init: Init::Judged("jobs", &[]), cpus: &[1, 4], millions: 20_000 },
+    Run { name: "storm", init: Init::Judged("storm", &[]), cpus: &[1, 4], millions: 20_000 },
     Run {
         name: "busybox-script",
         init: Init::Script(include_str!("../../initramfs/kernel/busybox-script.sh")),
@@ -190,13 +192,16 @@ impl Lab {
             }
             said = first.map(|(lines, _)| lines);
         }
-        let is_judged = matches!(run.init, Init::Script(_) | Init::Judged(_) | Init::Programs(..));
+        let is_judged = matches!(run.init, Init::Script(_) | Init::Judged(..) | Init::Programs(..));
         if let (true, Some(lines), Some(initrd)) = (is_judged, &said, &initrd) {
-            let expected = self.linux(initrd, echo)?;
-            if *lines != expected {
-                bail!("{}: Linux says\n{}\n-- ours\n{}", run.name, expected.join("\n"), lines.join("\n"));
-            }
+            same(run, &self.linux("max", initrd, echo)?, lines)?;
             facts.push(format!("the same as Linux {JUDGE}"));
+            if let Init::Judged(_, presets) = run.init {
+                for preset in presets {
+                    self.judged_on(run, preset, initrd, echo)?;
+                    facts.push(format!("on {preset} too"));
+                }
+            }
         }
         Ok(format!("{}: {}", run.name, facts.join(", ")))
     }
@@ -216,7 +221,7 @@ impl Lab {
         let file = |path: &str, contents: Vec<u8>| File { path: path.to_owned(), permissions: 0o755, contents };
         let archive = match run.init {
             Init::None => return Ok(None),
-            Init::Program(name, _) | Init::Judged(name) | Init::SameAsLinux(name, _) => {
+            Init::Program(name, _) | Init::Judged(name, _) | Init::SameAsLinux(name, _) => {
                 kernel_initramfs(None, &[file("init", fs::read(program::build(name)?)?)])
             }
             Init::Script(script) => {
@@ -274,14 +279,32 @@ impl Lab {
         Ok(format!("{preset} as Linux {CPU_JUDGE}"))
     }
 
+    /// The same on another CPU, on Vambrace at both levels.
+    fn judged_on(&self, run: &Run, preset: &'static str, initrd: &Path, echo: Echo) -> Result<()> {
+        let expected = self.linux(preset, initrd, echo)?;
+        for place in PLACES.iter().filter(|place| place.machine == Machine::Vambrace) {
+            let mut boot = self.boot(run, *place, 1, Some(initrd));
+            boot.cpu = Some(preset);
+            let lines = judge(run, 1, &boot.run(place.machine, echo)?)?;
+            same(run, &expected, &lines).with_context(|| format!("{preset}, {}", place.name))?;
+        }
+        Ok(())
+    }
+
     /// The same under Linux, on the same CPU: init's end is a panic there, and a reset.
-    fn linux(&self, initrd: &Path, echo: Echo) -> Result<Vec<String>> {
+    fn linux(&self, cpu: &'static str, initrd: &Path, echo: Echo) -> Result<Vec<String>> {
         let mut boot = Boot::new(&self.guests, JUDGE, "quiet loglevel=0").with_initrd(initrd);
-        boot.cpu = Some("max");
+        boot.cpu = Some(cpu);
         let outcome = boot.run(Machine::Vambrace, echo)?;
         outcome.expect_status(3)?;
         between(&outcome)
     }
+}
+
+/// An error with both, if they are not the same.
+fn same(run: &Run, linux: &[String], ours: &[String]) -> Result<()> {
+    ensure!(linux == ours, "{}: Linux says\n{}\n-- ours\n{}", run.name, linux.join("\n"), ours.join("\n"));
+    Ok(())
 }
 
 /// A line with bit 2 of AT_HWCAP cleared.
@@ -329,7 +352,7 @@ fn judge(run: &Run, cpus: u32, outcome: &Outcome) -> Result<Vec<String>> {
             ensure!(!lines.is_empty(), "the program said nothing\n{}", outcome.report());
             Ok(lines)
         }
-        Init::Script(_) | Init::Judged(_) | Init::SameAsLinux(..) | Init::Programs(..) => {
+        Init::Script(_) | Init::Judged(..) | Init::SameAsLinux(..) | Init::Programs(..) => {
             outcome.expect_line("vambrace-kernel: init exited with status 0")?;
             outcome.expect_status(0)?;
             between(outcome)

@@ -99,14 +99,6 @@ pub fn release_vfork(thread: &Thread) {
 }
 
 fn end_of_process(process: &Arc<Process>, status: ExitStatus) {
-    {
-        let mut state = process.state.lock();
-        let status = match *state {
-            ProcessState::Ending(first) => first,
-            _ => status,
-        };
-        *state = ProcessState::Zombie(status);
-    }
     process.timers.end();
     tty::process_ends(process);
     // Orphans become the first process's.
@@ -119,29 +111,43 @@ fn end_of_process(process: &Arc<Process>, status: ExitStatus) {
         }
         for orphan in &orphans {
             job::check_orphaned(orphan, process, None);
-            if matches!(*orphan.state.lock(), ProcessState::Zombie(_)) {
-                tell_end(orphan, &init);
-            }
+            tell_end(orphan, &init, || {});
         }
     }
+    let become_zombie = || {
+        let mut state = process.state.lock();
+        let status = match *state {
+            ProcessState::Ending(first) => first,
+            _ => status,
+        };
+        *state = ProcessState::Zombie(status);
+    };
     let parent = process.parent.lock().upgrade();
-    if let Some(parent) = parent {
-        job::check_orphaned(process, &parent, Some(process.pid));
-        tell_end(process, &parent);
+    match parent {
+        None => become_zombie(),
+        Some(parent) => {
+            job::check_orphaned(process, &parent, Some(process.pid));
+            tell_end(process, &parent, become_zombie);
+        }
     }
 }
 
-/// A child's end, for its parent: a signal, and something to wait for, or that it vanishes.
-fn tell_end(child: &Arc<Process>, parent: &Arc<Process>) {
-    let ProcessState::Zombie(status) = *child.state.lock() else { return };
+/// If a child has ended, its parent gets a signal, and something to wait for, or the child vanishes. `end` is what makes
+/// it a zombie: nobody waits for it successfully and finds the signal missing, nor the other way round.
+fn tell_end(child: &Arc<Process>, parent: &Arc<Process>, end: impl FnOnce()) {
     let number = child.exit_signal.load(Ordering::Relaxed) as u8;
-    let handlers = Arc::clone(&parent.handlers.lock());
-    let info = Info::of_child(child, StateChange::Ended(status));
-    if number == SIGCHLD && handlers.ignores_children() {
+    let vanishes = {
+        let children = parent.children.lock();
+        end();
+        let ProcessState::Zombie(status) = *child.state.lock() else { return };
+        if number != 0 {
+            signal::send_to_process(parent, number, Info::of_child(child, StateChange::Ended(status)));
+        }
+        drop(children);
+        number == SIGCHLD && parent.handlers.lock().ignores_children()
+    };
+    if vanishes {
         forget(parent, child);
-    }
-    if number != 0 {
-        signal::send_to_process(parent, number, info);
     }
     parent.child_changed.wake_all();
 }

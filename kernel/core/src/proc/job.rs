@@ -126,24 +126,32 @@ pub fn begin_stop(signal: u8, turn: u64) {
 /// of that.
 pub fn stand() -> bool {
     let process = Arc::clone(&CURRENT.get().process);
-    let news = process.job.lock().news.take();
+    let news = {
+        let mut job = process.job.lock();
+        if job.news.is_none() && !job.is_stopping() {
+            return false;
+        }
+        job.news.take()
+    };
     if let Some(change) = news {
         tell_parent(&process, change);
     }
-    let threads = process.threads.lock().len();
-    let change = {
+    let (change, turn) = {
         let mut job = process.job.lock();
         if !job.is_stopping() {
             return news.is_some();
         }
-        job.stand(threads)
+        // Counted here: one that ends meanwhile looks after this.
+        let threads = process.threads.lock().len();
+        (job.stand(threads), job.turn())
     };
     if let Some(change) = change {
         tell_parent(&process, change);
     }
     loop {
         sched::prepare_to_sleep(State::Stopped);
-        if !process.job.lock().is_stopping() || process.is_ending() {
+        // It may be to stop again already: then it stands anew, and is counted anew.
+        if process.job.lock().turn() != turn || process.is_ending() {
             sched::stay_awake();
             return true;
         }
@@ -153,8 +161,11 @@ pub fn stand() -> bool {
 
 /// A thread has ended: the others may all stand.
 pub fn thread_ended(process: &Arc<Process>) {
-    let threads = process.threads.lock().len();
-    let change = process.job.lock().settle(threads);
+    let change = {
+        let mut job = process.job.lock();
+        let threads = process.threads.lock().len();
+        job.settle(threads)
+    };
     if let Some(change) = change {
         tell_parent(process, change);
     }
@@ -263,6 +274,19 @@ mod tests {
         job.stand(2);
         assert!(job.go_on());
         assert_eq!((job.news, job.report()), (Some(StateChange::Stopped(SIGSTOP)), Some(StateChange::Continued)));
+    }
+
+    #[test]
+    fn a_stop_right_behind_counts_anew() {
+        let mut job = Job::default();
+        job.begin(SIGSTOP, job.turn());
+        let first = job.turn();
+        assert_eq!((job.stand(2), job.stand(2)), (None, Some(StateChange::Stopped(SIGSTOP))));
+        job.go_on();
+        // Before any of the two has run.
+        assert!(job.begin(SIGTSTP, job.turn()));
+        assert_ne!(job.turn(), first, "who stands sees that it is another stop");
+        assert_eq!((job.stand(2), job.stand(2)), (None, Some(StateChange::Stopped(SIGTSTP))));
     }
 
     #[test]
