@@ -422,13 +422,6 @@ pub const LIST: &[Mutant] = &[
         judge: Judge::Model("scheduler"),
     },
     Mutant {
-        name: "scheduler: a thread stands in a queue twice",
-        file: "kernel/core/src/sched/mod.rs",
-        text: "        if thread.schedule.queued.load(Ordering::Relaxed) {\n            return true;\n        }\n",
-        replacement: "",
-        judge: Judge::Model("scheduler"),
-    },
-    Mutant {
         name: "scheduler: a CPU is not told of its queue",
         file: "kernel/core/src/sched/mod.rs",
         text: "    } else if !CPUS[cpu].is_slice_armed() {\n        kick(cpu);\n",

@@ -141,14 +141,23 @@ mod tests {
         let mut spaces = vec![0u64; 600];
         // Which space each CPU's TLB may have entries of, by ASID.
         let mut tlbs = vec![[None; 256]; 4];
+        // What each CPU runs, and with which ASID.
+        let mut ran: [Option<(usize, u64)>; 4] = [None; 4];
         let mut state = 7usize;
-        for _ in 0..20000 {
+        for step in 0..20000 {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            let (cpu, space) = (state >> 60 & 3, (state >> 33) % spaces.len());
+            let space = (state >> 33) % spaces.len();
+            // The last one seldom switches: generations go by meanwhile.
+            let cpu = if step % 900 == 0 { 3 } else { (state >> 60) % 3 };
             if spaces[space] / GENERATION != allocator.generation / GENERATION {
                 spaces[space] = allocator.renew(spaces[space], |cpu| core::mem::take(&mut active[cpu]));
             }
             active[cpu] = spaces[space];
+            ran[cpu] = Some((space, spaces[space] % GENERATION));
+            for other in ran.iter().flatten() {
+                let is_apart = other.1 != spaces[space] % GENERATION;
+                assert!(other.0 == space || is_apart, "{space} runs beside {} with its ASID", other.0);
+            }
             // As `take_slowly` does.
             if core::mem::take(&mut allocator.stale[cpu]) {
                 tlbs[cpu].fill(None);

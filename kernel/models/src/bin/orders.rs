@@ -140,6 +140,7 @@ fn main() {
     println!("a key, 2 CPUs: {} orders", explore(some(1), || key(2)));
     println!("alternatives, 2 CPUs: {} orders", explore(some(2), || alternatives(2)));
     println!("a session, 2 CPUs: {} orders", explore(some(1), || session(2)));
+    println!("a switch in a session: {} orders", explore(some(1), switch_in_session));
     println!("a report, 2 CPUs: {} orders", explore(some(1), report));
     println!("two sessions: {} orders", explore(some(1), two_sessions));
 }
@@ -248,6 +249,28 @@ fn session(cpus: usize) {
             sample(tid);
             cpu::open();
             sample(tid);
+        }
+    });
+}
+
+/// Once there is a token, a switch writes.
+fn switch_in_session() {
+    let first = || {
+        switch(100);
+        let token = contextidr::Token::take().expect("no option forbids it");
+        PROMISED.store(true, Ordering::Release);
+        stop_sampling();
+        drop(token);
+    };
+    on_cpus(2, first, || {
+        switch(11);
+        // The two orders of its beginning.
+        cpu::idle();
+        cpu::idle();
+        for tid in [12, 13] {
+            switch(tid);
+            sample(tid as u32);
+            cpu::open();
         }
     });
 }
