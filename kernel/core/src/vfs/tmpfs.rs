@@ -448,10 +448,6 @@ impl Contents {
         if let Some(Page(frame)) = self.pages.lock().get(&index) {
             return Ok(frame.clone());
         }
-        // Memory that processes share, without a file, is as much theirs as any.
-        if self.ino != 0 && is_full() {
-            return Err(Errno::ENOSPC);
-        }
         let start = index.saturating_mul(PAGE_SIZE as u64).min(self.origin.len() as u64) as usize;
         let bytes = &self.origin[start..self.origin.len().min(start + PAGE_SIZE)];
         let frame = Frame::new(FrameKind::User).ok_or(Errno::ENOMEM)?;
@@ -501,7 +497,11 @@ impl Contents {
                 return if from.done() > before { break } else { Err(Errno::EFBIG) };
             }
             let inside = (at % PAGE_SIZE as u64) as usize;
-            let frame = match self.page_or_new(at / PAGE_SIZE as u64) {
+            let index = at / PAGE_SIZE as u64;
+            // What is read or mapped of files that are there is no matter of room.
+            let has_room = !is_full() || self.pages.lock().contains_key(&index);
+            let page = if has_room { self.page_or_new(index) } else { Err(Errno::ENOSPC) };
+            let frame = match page {
                 Ok(frame) => frame,
                 Err(_) if from.done() > before => break,
                 Err(_) => return Err(Errno::ENOSPC),
