@@ -223,6 +223,7 @@ mod tests {
     use super::*;
 
     fn tree() -> FsContext {
+        hal::fakes_init();
         let root = tmpfs::new();
         let a = root.create(b"a", NewInode::Directory { mode: 0o755 }).unwrap();
         a.create(b"file", NewInode::Regular { mode: 0o644 }).unwrap();

@@ -627,6 +627,7 @@ mod tests {
     #[test]
     fn a_directory_never_goes_into_itself() {
         hal::fakes_init();
+        hal::fakes_init();
         let root = new();
         let make = |at: &dyn Inode, name: &[u8]| at.create(name, NewInode::Directory { mode: 0o755 }).unwrap();
         let a = make(&*root, b"a");
@@ -643,6 +644,7 @@ mod tests {
     #[test]
     fn deep_trees_are_dropped() {
         hal::fakes_init();
+        hal::fakes_init();
         let root = new();
         let file = root.create(b"f", NewInode::Regular { mode: 0o644 }).unwrap();
         let mut at = Arc::clone(&root) as Arc<dyn Inode>;
@@ -657,6 +659,7 @@ mod tests {
 
     #[test]
     fn names_come_and_go() {
+        hal::fakes_init();
         let root = new();
         let directory = root.create(b"d", NewInode::Directory { mode: 0o755 }).unwrap();
         let file = directory.create(b"f", NewInode::Regular { mode: 0o644 }).unwrap();
