@@ -1,9 +1,10 @@
 //! A trace as lines of text.
-//!
-//!     CPU INSNS exception FROM TO ESR PC      a synchronous exception, with the preferred return address
-//!     CPU INSNS irq|fiq|serror FROM TO        an interrupt
-//!     CPU INSNS return FROM TO                an exception return
-//!     CPU load|store PA BYTES                 an access to RAM, for those who ask
+//! ```text
+//! CPU INSNS exception FROM TO ESR PC      a synchronous exception, with the preferred return address
+//! CPU INSNS irq|fiq|serror FROM TO        an interrupt
+//! CPU INSNS return FROM TO                an exception return
+//! CPU load|store PA BYTES                 an access to RAM, for those who ask
+//! ```
 //!
 //! INSNS are the instructions that the CPU has retired so far; ESR and addresses are in hexadecimal.
 
