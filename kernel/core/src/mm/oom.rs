@@ -24,6 +24,10 @@ static VICTIM: SpinLock<Option<Victim>> = SpinLock::new(None);
 
 /// Makes memory free, or tells the current process to end. May sleep.
 pub fn relieve() {
+    if signal::is_told_to_end(&CURRENT.get()) {
+        // Its own end gives memory back, and must not cost another its life.
+        return;
+    }
     if !is_waited_for() {
         let current = Arc::clone(&CURRENT.get().process);
         let (victim, pages) = largest().unwrap_or_else(|| (Arc::clone(&current), 0));

@@ -30,8 +30,8 @@ pub fn deliver(frame: &UserFrame, interrupted: Option<Errno>) {
         }
         let turn = CURRENT.get().process.job.lock().turn();
         let Some((signal, info)) = next() else { break };
-        let handlers = Arc::clone(&CURRENT.get().process.handlers.lock());
-        let action = handlers.get(signal);
+        // No share of them is kept: `default` may be where this stack is left for ever.
+        let action = CURRENT.get().process.handlers.lock().get(signal);
         if action.is_ignore() {
             continue;
         }
@@ -40,6 +40,7 @@ pub fn deliver(frame: &UserFrame, interrupted: Option<Errno>) {
             continue;
         }
         if action.is_one_shot() {
+            let handlers = Arc::clone(&CURRENT.get().process.handlers.lock());
             handlers.set(signal, Action { handler: Action::DEFAULT.handler, ..action });
         }
         if let Some(errno) = interrupted.take() {
