@@ -201,6 +201,48 @@ fn the_one_descriptor_that_lacks_the_access_flag_gets_it() {
     }
 }
 
+/// A descriptor in which hardware notes an access just before the first update of it.
+struct Late {
+    value: Cell<u64>,
+    note: Cell<u64>,
+}
+impl Word for Late {
+    fn load(&self) -> u64 {
+        self.value.get()
+    }
+    fn store(&self, value: u64) {
+        self.value.set(value);
+    }
+    fn swap(&self, value: u64) -> u64 {
+        self.value.replace(value)
+    }
+    fn compare_exchange(&self, old: u64, new: u64) -> Result<u64, u64> {
+        self.value.set(self.value.get() | self.note.take());
+        if self.value.get() == old {
+            self.value.set(new);
+            Ok(old)
+        } else {
+            Err(self.value.get())
+        }
+    }
+}
+
+/// While bits are flipped, a walk may note at any descriptor an access to any page of the block: also at one behind those
+/// that are done already.
+#[test]
+fn what_is_noted_while_bits_are_flipped_holds_for_every_page() {
+    for form in [Form::Contiguous, Form::Single] {
+        for late in 0..BLOCK {
+            let block: [Late; BLOCK] = core::array::from_fn(|n| {
+                let pte = if form == Form::Single { page(n).contiguous() } else { page(n) };
+                Late { value: Cell::new(pte.0 & !AF), note: Cell::new(if n == late { AF } else { 0 }) }
+            });
+            assert_eq!(convert(&block, form, Stage::Elide, || {}), Done::Flipped);
+            assert!(block.iter().all(|word| word.value.get() & AF != 0), "noted at {late}");
+        }
+    }
+}
+
 proptest! {
     /// Against the rule: whatever hardware noted anywhere in a block holds for all of it afterwards; the rest stays.
     #[test]
