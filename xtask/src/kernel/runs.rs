@@ -25,6 +25,8 @@ enum Init {
     /// A program of `guest/el0` that prints between `run: begin` and `run: end` what is compared with Linux, as a script's;
     /// and on Vambrace on these presets too.
     Judged(&'static str, &'static [&'static str]),
+    /// The same with little memory.
+    Scarce(&'static str),
     /// A program of `guest/el0` that prints between `NAME: begin` and `NAME: end`: the same as under Linux 6.12 on each of
     /// these presets, on Vambrace alone, since QEMU's CPUs of the same names have other features.
     SameAsLinux(&'static str, &'static [&'static str]),
@@ -42,6 +44,13 @@ pub struct Run {
     cpus: &'static [u32],
     /// Vambrace ends after this many million instructions.
     millions: u64,
+}
+
+impl Run {
+    /// MiB of RAM.
+    fn memory(&self) -> u32 {
+        if matches!(self.init, Init::Scarce(_)) { 128 } else { 1024 }
+    }
 }
 
 /// Vambrace's presets (`vambrace cpus`), but for other names of the same.
@@ -100,6 +109,12 @@ pub const ALL: &[Run] = &[
         millions: 30_000,
     },
     Run {
+        name: "memory",
+        init: Init::Scarce(include_str!("../../initramfs/kernel/memory.sh")),
+        cpus: &[1, 4],
+        millions: 10_000,
+    },
+    Run {
         name: "hackbench",
         init: Init::Programs(include_str!("../../initramfs/kernel/hackbench.sh"), &[HACKBENCH], &[]),
         cpus: &[1, 4],
@@ -136,6 +151,8 @@ const PLACES: [Place; 4] = [
 
 const BEGIN: &str = "run: begin";
 const END: &str = "run: end";
+/// How the kernel says that it ends a program for its memory.
+const OUT_OF_MEMORY: &str = "out of memory: killing tail[";
 /// What a program prints between these lines is not compared with QEMU; the program says why.
 const NOT_ON_QEMU: &str = "-- not on QEMU";
 const ON_QEMU: &str = "-- on QEMU too";
@@ -192,9 +209,9 @@ impl Lab {
             }
             said = first.map(|(lines, _)| lines);
         }
-        let is_judged = matches!(run.init, Init::Script(_) | Init::Judged(..) | Init::Programs(..));
+        let is_judged = matches!(run.init, Init::Script(_) | Init::Scarce(_) | Init::Judged(..) | Init::Programs(..));
         if let (true, Some(lines), Some(initrd)) = (is_judged, &said, &initrd) {
-            same(run, &self.linux("max", initrd, echo)?, lines)?;
+            same(run, &self.linux(run, "max", initrd, echo)?, lines)?;
             facts.push(format!("the same as Linux {JUDGE}"));
             if let Init::Judged(_, presets) = run.init {
                 for preset in presets {
@@ -213,6 +230,7 @@ impl Lab {
         boot.semihosting = true;
         boot.level = place.level;
         boot.max_insns = Some(run.millions * 1_000_000);
+        boot.memory = run.memory();
         boot.limit = Duration::from_secs(120);
         boot
     }
@@ -224,7 +242,7 @@ impl Lab {
             Init::Program(name, _) | Init::Judged(name, _) | Init::SameAsLinux(name, _) => {
                 kernel_initramfs(None, &[file("init", fs::read(program::build(name)?)?)])
             }
-            Init::Script(script) => {
+            Init::Script(script) | Init::Scarce(script) => {
                 let busybox = self.guests.busybox()?;
                 kernel_initramfs(Some(&busybox), &[file("init", script.as_bytes().to_vec())])
             }
@@ -281,7 +299,7 @@ impl Lab {
 
     /// The same on another CPU, on Vambrace at both levels.
     fn judged_on(&self, run: &Run, preset: &'static str, initrd: &Path, echo: Echo) -> Result<()> {
-        let expected = self.linux(preset, initrd, echo)?;
+        let expected = self.linux(run, preset, initrd, echo)?;
         for place in PLACES.iter().filter(|place| place.machine == Machine::Vambrace) {
             let mut boot = self.boot(run, *place, 1, Some(initrd));
             boot.cpu = Some(preset);
@@ -292,9 +310,10 @@ impl Lab {
     }
 
     /// The same under Linux, on the same CPU: init's end is a panic there, and a reset.
-    fn linux(&self, cpu: &'static str, initrd: &Path, echo: Echo) -> Result<Vec<String>> {
+    fn linux(&self, run: &Run, cpu: &'static str, initrd: &Path, echo: Echo) -> Result<Vec<String>> {
         let mut boot = Boot::new(&self.guests, JUDGE, "quiet loglevel=0").with_initrd(initrd);
         boot.cpu = Some(cpu);
+        boot.memory = run.memory();
         let outcome = boot.run(Machine::Vambrace, echo)?;
         outcome.expect_status(3)?;
         between(&outcome)
@@ -350,6 +369,15 @@ fn judge(run: &Run, cpus: u32, outcome: &Outcome) -> Result<Vec<String>> {
             outcome.expect_status(status)?;
             let lines: Vec<String> = outcome.lines_from("hello").map(str::to_owned).collect();
             ensure!(!lines.is_empty(), "the program said nothing\n{}", outcome.report());
+            Ok(lines)
+        }
+        Init::Scarce(_) => {
+            outcome.expect_line("vambrace-kernel: init exited with status 0")?;
+            outcome.expect_status(0)?;
+            // The kernel's words, with numbers that depend on the machine; Linux is quiet.
+            let (told, lines): (Vec<_>, _) =
+                between(outcome)?.into_iter().partition(|line| line.starts_with(OUT_OF_MEMORY));
+            ensure!(told.len() == 2, "two programs take all memory, but {told:?}");
             Ok(lines)
         }
         Init::Script(_) | Init::Judged(..) | Init::SameAsLinux(..) | Init::Programs(..) => {
