@@ -5,6 +5,7 @@
 mod list;
 mod tree;
 
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -141,8 +142,9 @@ fn tests(mut command: Command, filters: &[&str], log: &Log) -> Result<Verdict> {
     command.arg("--").args(filters).env("RUST_BACKTRACE", "0");
     let log = log.read_write()?;
     let started = Instant::now();
-    let mut child =
-        command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log.try_clone()?).spawn().context("cargo test")?;
+    // A group of its own, so that the test below cargo can be ended with it.
+    command.process_group(0).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log.try_clone()?);
+    let mut child = command.spawn().context("cargo test")?;
     loop {
         if let Some(status) = child.try_wait()? {
             if status.success() {
@@ -151,8 +153,7 @@ fn tests(mut command: Command, filters: &[&str], log: &Log) -> Result<Verdict> {
             return Ok(Verdict::Bad(reason(&tree::text_of(log)?)));
         }
         if started.elapsed() > PATIENCE {
-            // The test below cargo ends with its pipe.
-            child.kill()?;
+            shell::capture(Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]))?;
             child.wait()?;
             return Ok(Verdict::Bad("it waits for ever".to_owned()));
         }

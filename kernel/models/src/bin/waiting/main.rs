@@ -56,7 +56,7 @@ fn main() {
     println!("a futex: {} orders", explore(some(3), || futex(1)));
     println!("a futex, two wait: {} orders", explore(some(2), || futex(2)));
     println!("a requeued waiter: {} orders", explore(some(3), requeue));
-    println!("a lock that is handed on: {} orders", explore(some(2), handed_on));
+    println!("a lock that is handed on: {} orders", explore(some(3), handed_on));
     core::begin_with([]);
     println!("a pipe, its reader waits: {} orders", explore(some(3), pipe_to_reader));
     println!("a pipe, its writer waits: {} orders", explore(some(3), pipe_full));
