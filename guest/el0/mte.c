@@ -323,6 +323,24 @@ static void modes(void) {
 	signalled("async in the kernel");
 }
 
+/* Pages whose frames had tags before: new ones have none. */
+static void reuse(void) {
+	enum { PAGES = 64 };
+	set(ENABLE | INCLUDE(0xfffe));
+	u64 left = 0;
+	for (int round = 0; round < 4; round++) {
+		u64 at = map(PAGES, READ_WRITE | MTE, PRIVATE);
+		for (u64 page = at; page < at + (PAGES << 12); page += 4096) {
+			store(page, 1);
+			left += tag_of(page) + tag_of(page + 4080);
+			set_tag(page, 7);
+			set_tag(page + 4080, 9);
+		}
+		call(MUNMAP, at, PAGES << 12, 0, 0, 0, 0);
+	}
+	say("tags left in new pages", (long)left);
+}
+
 /* A page fault in the midst of a function that fails asynchronously; and sleep. */
 static void sleeps(void) {
 	set(ENABLE | ASYNC | INCLUDE(0xfffe));
@@ -358,6 +376,7 @@ __attribute__((used)) static void begin(u64 *stack) {
 	addresses();
 	pages();
 	forks();
+	reuse();
 	modes();
 	sleeps();
 	long child = fork_();
