@@ -264,6 +264,10 @@ static void modes(void) {
 	set_tag(base, 3);
 	long child = fork_();
 	if (child == 0) {
+		store(base, 2);
+		call(YIELD, 0, 0, 0, 0, 0, 0);
+		signalled("child: its maker's mode");
+		say("child: write from a tagged address", call(WRITE, 1, TAGGED(base, 3), 0, 0, 0, 0));
 		set(ENABLE | INCLUDE(0x0010));
 		for (int n = 0; n < 50; n++) {
 			store(base, 1);
