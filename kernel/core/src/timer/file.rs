@@ -68,6 +68,7 @@ impl TimerFile {
             state.times.deadline = None;
             return Some(1);
         }
+        let now = state.times.come(now);
         let count = state.times.forward(now);
         let before = self.timer.arm(&mut state, now);
         drop(state);
@@ -83,7 +84,7 @@ impl State {
             if times.interval == 0 {
                 return Setting::default();
             }
-            times.forward(now);
+            times.forward(times.come(now));
         }
         times.setting(now, 0)
     }

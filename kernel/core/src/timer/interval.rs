@@ -138,6 +138,7 @@ impl IntervalTimer {
         }
         state.waits = false;
         // The first expiry is the signal itself.
+        let now = state.times.come(now);
         let missed = (state.unseen + state.times.forward(now)).saturating_sub(1);
         state.unseen = 0;
         signal.overrun = i32::try_from(missed).unwrap_or(i32::MAX).saturating_add(signal.overrun);
@@ -155,6 +156,7 @@ impl IntervalTimer {
             return;
         }
         state.waits = false;
+        let now = state.times.come(now);
         state.times.forward(now);
         let before = self.arm(&mut state, now);
         drop(state);
