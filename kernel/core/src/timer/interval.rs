@@ -138,7 +138,8 @@ impl IntervalTimer {
         }
         state.waits = false;
         // The first expiry is the signal itself.
-        let now = state.times.come(now);
+        // What was looked at meanwhile has its deadline moved on already.
+        let now = if state.unseen == 0 { state.times.come(now) } else { now };
         let missed = (state.unseen + state.times.forward(now)).saturating_sub(1);
         state.unseen = 0;
         signal.overrun = i32::try_from(missed).unwrap_or(i32::MAX).saturating_add(signal.overrun);
@@ -156,8 +157,9 @@ impl IntervalTimer {
             return;
         }
         state.waits = false;
-        let now = state.times.come(now);
+        let now = if state.unseen == 0 { state.times.come(now) } else { now };
         state.times.forward(now);
+        state.unseen = 0;
         let before = self.arm(&mut state, now);
         drop(state);
         cancel(before);
