@@ -2,29 +2,11 @@
  * there, then takes commands. It ends, and so the machine is switched off, when it is told to or nobody says anything. No
  * library. */
 
-typedef unsigned long u64;
-typedef unsigned int u32;
+#include "call.h"
 
-static long call(long number, u64 a, u64 b, u64 c, u64 d, u64 e) {
-	register u64 x0 asm("x0") = a, x1 asm("x1") = b, x2 asm("x2") = c, x3 asm("x3") = d, x4 asm("x4") = e,
-		     x5 asm("x5") = 0;
-	register long x8 asm("x8") = number;
-	asm volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5), "r"(x8) : "memory");
-	return (long)x0;
-}
-enum { MKDIR = 34, MOUNT = 40, OPEN = 56, CLOSE = 57, READ = 63, WRITE = 64, PPOLL = 73, EXIT_GROUP = 94, GETPPID = 173,
-       UNAME = 160, CLONE = 220, MMAP = 222, WAIT4 = 260 };
 enum { AT_CWD = -100, SIGCHLD = 17, POLLIN = 1, PAGE = 4096 };
 /* Seconds for which it waits for a command. */
 enum { PATIENCE = 60 };
-
-static u64 length_of(const char *text) {
-	u64 length = 0;
-	while (text[length])
-		length++;
-	return length;
-}
-static void say(const char *text) { call(WRITE, 1, (u64)text, length_of(text), 0, 0); }
 
 static void say_number(u64 value, u32 base) {
 	char text[24];
@@ -33,13 +15,13 @@ static void say_number(u64 value, u32 base) {
 	do
 		text[--at] = "0123456789abcdef"[value % base];
 	while (value /= base);
-	say(text + at);
+	print_text(text + at);
 }
 static void say_hex(const char *name, u64 value) {
-	say(name);
-	say(" 0x");
+	print_text(name);
+	print_text(" 0x");
 	say_number(value, 16);
-	say("\n");
+	print_text("\n");
 }
 
 static int is(const char *a, const char *b) {
@@ -52,17 +34,17 @@ static void about(void) {
 	static char names[6][65];
 	if (call(UNAME, (u64)names, 0, 0, 0, 0) != 0)
 		return;
-	say(names[0]);
-	say(" as seen by programs: release ");
-	say(names[2]);
-	say(", machine ");
-	say(names[4]);
-	say("\n");
+	print_text(names[0]);
+	print_text(" as seen by programs: release ");
+	print_text(names[2]);
+	print_text(", machine ");
+	print_text(names[4]);
+	print_text("\n");
 }
 
 static void show(const char *path) {
 	static char text[4096];
-	long fd = call(OPEN, (u64)AT_CWD, (u64)path, 0, 0, 0), length;
+	long fd = call(OPENAT, (u64)AT_CWD, (u64)path, 0, 0, 0), length;
 	while (fd >= 0 && (length = call(READ, (u64)fd, (u64)text, sizeof text, 0, 0)) > 0)
 		call(WRITE, 1, (u64)text, (u64)length, 0, 0);
 	call(CLOSE, (u64)fd, 0, 0, 0, 0);
@@ -91,11 +73,11 @@ static u64 now(void) {
 static void report(const char *what, u64 ticks, u64 times) {
 	u64 frequency;
 	asm("mrs %0, cntfrq_el0" : "=r"(frequency));
-	say("  ");
+	print_text("  ");
 	say_number(ticks * (1000000000 / frequency) / times, 10);
-	say(" ns ");
-	say(what);
-	say("\n");
+	print_text(" ns ");
+	print_text(what);
+	print_text("\n");
 }
 static void times(void) {
 	enum { ROUNDS = 256 };
@@ -126,7 +108,7 @@ static void times(void) {
 }
 
 static void help(void) {
-	say("  help       this\n"
+	print_text("  help       this\n"
 	    "  about      what this calls itself\n"
 	    "  cpus       the CPUs that it runs on\n"
 	    "  registers  some ID registers, read from EL0\n"
@@ -146,17 +128,17 @@ void begin(void) {
 	static char line[256];
 	call(MKDIR, (u64)AT_CWD, (u64) "/proc", 0755, 0, 0);
 	call(MOUNT, (u64) "proc", (u64) "/proc", (u64) "proc", 0, 0);
-	say("\nThis is Vambrace: an arm64 machine in software, and on it an arm64 kernel, both in Rust.\n"
+	print_text("\nThis is Vambrace: an arm64 machine in software, and on it an arm64 kernel, both in Rust.\n"
 	    "To boot a kernel of your own: vambrace run --kernel Image --initrd initrd.gz\n\n");
 	about();
 	registers();
 	times();
-	say("\nCommands:\n");
+	print_text("\nCommands:\n");
 	help();
 	for (;;) {
-		say("demo> ");
+		print_text("demo> ");
 		if (!wait_for_input()) {
-			say("\nNobody says anything: good bye.\n");
+			print_text("\nNobody says anything: good bye.\n");
 			break;
 		}
 		long length = call(READ, 0, (u64)line, sizeof line - 1, 0, 0);
@@ -178,9 +160,9 @@ void begin(void) {
 		else if (is(line, "times"))
 			times();
 		else if (line[0])
-			say("There is no such command; help lists them.\n");
+			print_text("There is no such command; help lists them.\n");
 	}
-	say("demo: end\n");
+	print_text("demo: end\n");
 	call(EXIT_GROUP, 0, 0, 0, 0, 0);
 }
 

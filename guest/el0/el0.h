@@ -1,27 +1,6 @@
-/* What the programs here that print results have in common: system calls, text, threads. */
+/* What the programs here that print one result a line have in common: text, threads. */
 
-typedef unsigned long u64;
-typedef unsigned int u32;
-
-static long call6(long number, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f) {
-	register u64 x0 asm("x0") = a, x1 asm("x1") = b, x2 asm("x2") = c, x3 asm("x3") = d, x4 asm("x4") = e;
-	register u64 x5 asm("x5") = f;
-	register long x8 asm("x8") = number;
-	asm volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5), "r"(x8) : "memory");
-	return (long)x0;
-}
-#define CALL_(n, a, b, c, d, e, f, ...) call6(n, (u64)(a), (u64)(b), (u64)(c), (u64)(d), (u64)(e), (u64)(f))
-#define CALL(...) CALL_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
-
-/* Numbers of include/uapi/asm-generic/unistd.h. */
-enum {
-	EVENTFD2 = 19, EPOLL_CREATE1, EPOLL_CTL, EPOLL_PWAIT, DUP, DUP3, FCNTL, IOCTL = 29, OPENAT = 56, CLOSE, PIPE2 = 59,
-	LSEEK = 62, READ, WRITE, READV, WRITEV, PREAD, PSELECT = 72, PPOLL, READLINKAT = 78, FSTAT = 80, EXIT = 93,
-	EXIT_GROUP, SET_TID_ADDRESS = 96, FUTEX = 98, SET_ROBUST_LIST, GET_ROBUST_LIST, NANOSLEEP, CLOCK_GETTIME = 113,
-	SCHED_SETAFFINITY = 122, SCHED_GETAFFINITY, YIELD, KILL = 129, TKILL, SIGACTION = 134, SIGPROCMASK, GETPID = 172,
-	GETTID = 178, SOCKETPAIR = 199, GETSOCKNAME = 204, GETPEERNAME, SENDTO, RECVFROM, SETSOCKOPT, GETSOCKOPT, SHUTDOWN,
-	SENDMSG, RECVMSG, MUNMAP = 215, CLONE = 220, EXECVE, MMAP, MPROTECT = 226, WAIT4 = 260, EPOLL_PWAIT2 = 441
-};
+#include "call.h"
 
 void *memset(void *to, int value, u64 len) {
 	for (u64 n = 0; n < len; n++)
@@ -34,23 +13,16 @@ void *memcpy(void *to, const void *from, u64 len) {
 	return to;
 }
 
-static u64 length(const char *text) {
-	u64 len = 0;
-	while (text[len])
-		len++;
-	return len;
-}
-
 /* A line is written at once, so that lines of several threads do not mix. */
 static void show_text(const char *what, const char *text) {
 	char line[256];
-	u64 at = length(what), len = length(text);
+	u64 at = length_of(what), len = length_of(text);
 	memcpy(line, what, at);
 	line[at++] = ' ';
 	memcpy(line + at, text, len);
 	at += len;
 	line[at++] = '\n';
-	CALL(WRITE, 1, line, at);
+	call(WRITE, 1, line, at);
 }
 
 static void show(const char *what, long value) {
@@ -76,22 +48,22 @@ static void show_hex(const char *what, u64 value) {
 
 static __attribute__((unused)) void sleep_ms(long ms) {
 	long time[2] = { ms / 1000, ms % 1000 * 1000000 };
-	CALL(NANOSLEEP, time, 0);
+	call(NANOSLEEP, time, 0);
 }
 
 /* A child process that calls `body`; its number. */
 static __attribute__((unused)) long spawn(void (*body)(void)) {
-	long pid = CALL(CLONE, 17);
+	long pid = call(CLONE, 17);
 	if (pid == 0) {
 		body();
-		CALL(EXIT_GROUP, 0);
+		call(EXIT_GROUP, 0);
 	}
 	return pid;
 }
 
 static __attribute__((unused)) int wait_for(long pid) {
 	int status = -1;
-	CALL(WAIT4, pid, &status, 0, 0);
+	call(WAIT4, pid, &status, 0, 0);
 	return status;
 }
 
@@ -127,5 +99,5 @@ static __attribute__((unused, noinline)) long thread(void (*body)(long), long ar
 static __attribute__((unused)) void join(int *tid) {
 	int value;
 	while ((value = __atomic_load_n(tid, __ATOMIC_ACQUIRE)))
-		CALL(FUTEX, tid, 0, value, 0, 0, 0);
+		call(FUTEX, tid, 0, value, 0, 0, 0);
 }

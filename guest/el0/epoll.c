@@ -14,11 +14,11 @@ static char buffer[70000];
 
 static long control(int operation, int fd, u32 events, u64 data) {
 	struct event event = { events, 0, data };
-	return CALL(EPOLL_CTL, epoll, operation, fd, &event);
+	return call(EPOLL_CTL, epoll, operation, fd, &event);
 }
 static void ready_in(const char *what, int epoll, int most, int timeout) {
 	struct event events[8];
-	long count = CALL(EPOLL_PWAIT, epoll, events, most, timeout, 0, 8);
+	long count = call(EPOLL_PWAIT, epoll, events, most, timeout, 0, 8);
 	show(what, count);
 	for (long n = 0; n < count; n++) {
 		show("  data", (long)events[n].data);
@@ -29,15 +29,15 @@ static void ready(const char *what, int most) {
 	ready_in(what, epoll, most, 0);
 }
 static void raise(int fd, u64 value) {
-	show("raise", CALL(WRITE, fd, &value, 8));
+	show("raise", call(WRITE, fd, &value, 8));
 }
 static void lower(int fd) {
 	u64 value = 0;
-	show("lower", CALL(READ, fd, &value, 8));
+	show("lower", call(READ, fd, &value, 8));
 	show("  value", (long)value);
 }
 static int event(u32 count, int flags) {
-	return (int)CALL(EVENTFD2, count, flags | NONBLOCK);
+	return (int)call(EVENTFD2, count, flags | NONBLOCK);
 }
 
 static void counters(void) {
@@ -50,24 +50,24 @@ static void counters(void) {
 	raise(fd, -2UL - 5);
 	raise(fd, 1);
 	lower(fd);
-	show("short", CALL(READ, fd, buffer, 7));
-	show("short", CALL(WRITE, fd, buffer, 7));
-	show("bad", CALL(WRITE, fd, 8, 8));
-	show("long", CALL(READ, fd, buffer, 100));
+	show("short", call(READ, fd, buffer, 7));
+	show("short", call(WRITE, fd, buffer, 7));
+	show("bad", call(WRITE, fd, 8, 8));
+	show("long", call(READ, fd, buffer, 100));
 	u32 stat[32];
-	show("fstat", CALL(FSTAT, fd, stat));
+	show("fstat", call(FSTAT, fd, stat));
 	show_hex("  mode", stat[4]);
-	CALL(CLOSE, fd);
+	call(CLOSE, fd);
 	fd = event(2, 1);
 	lower(fd);
 	lower(fd);
 	lower(fd);
-	CALL(CLOSE, fd);
-	show("flags", CALL(EVENTFD2, 0, 2));
+	call(CLOSE, fd);
+	show("flags", call(EVENTFD2, 0, 2));
 }
 
 static void levels_and_edges(void) {
-	epoll = (int)CALL(EPOLL_CREATE1, CLOEXEC);
+	epoll = (int)call(EPOLL_CREATE1, CLOEXEC);
 	int fds[4] = { event(0, 0), event(0, 0), event(0, 0), event(0, 0) };
 	static const u32 modes[] = { IN, IN | EDGE, IN | ONESHOT, IN | OUT | EDGE };
 	for (int n = 0; n < 4; n++)
@@ -93,13 +93,13 @@ static void levels_and_edges(void) {
 	show("delete", control(DEL, fds[0], 0, 0));
 	ready("deleted", 8);
 	for (int n = 0; n < 4; n++)
-		CALL(CLOSE, fds[n]);
+		call(CLOSE, fds[n]);
 	ready("closed", 8);
-	CALL(CLOSE, epoll);
+	call(CLOSE, epoll);
 }
 
 static void order(void) {
-	epoll = (int)CALL(EPOLL_CREATE1, 0);
+	epoll = (int)call(EPOLL_CREATE1, 0);
 	int fds[5];
 	for (int n = 0; n < 5; n++) {
 		fds[n] = event(0, 0);
@@ -107,87 +107,87 @@ static void order(void) {
 	}
 	static const int raised[] = { 2, 0, 3, 4, 1 };
 	for (int n = 0; n < 5; n++)
-		CALL(WRITE, fds[raised[n]], &(u64){ 1 }, 8);
+		call(WRITE, fds[raised[n]], &(u64){ 1 }, 8);
 	for (int n = 0; n < 7; n++)
 		ready("two", 2);
 	for (int n = 0; n < 5; n++)
-		CALL(CLOSE, fds[n]);
-	CALL(CLOSE, epoll);
+		call(CLOSE, fds[n]);
+	call(CLOSE, epoll);
 }
 
 static void pipes(void) {
-	epoll = (int)CALL(EPOLL_CREATE1, 0);
+	epoll = (int)call(EPOLL_CREATE1, 0);
 	int fd[2];
-	CALL(PIPE2, fd, NONBLOCK);
+	call(PIPE2, fd, NONBLOCK);
 	show("add", control(ADD, fd[0], IN | EDGE, 0));
 	show("add", control(ADD, fd[1], OUT | EDGE, 1));
 	ready("writable", 8);
-	CALL(WRITE, fd[1], buffer, 10);
+	call(WRITE, fd[1], buffer, 10);
 	ready("readable", 8);
-	CALL(WRITE, fd[1], buffer, 10);
+	call(WRITE, fd[1], buffer, 10);
 	ready("edge of more", 8);
-	CALL(READ, fd[0], buffer, 5);
+	call(READ, fd[0], buffer, 5);
 	ready("part", 8);
 	long sum = 0, got;
-	while ((got = CALL(WRITE, fd[1], buffer, 4096)) > 0)
+	while ((got = call(WRITE, fd[1], buffer, 4096)) > 0)
 		sum += got;
 	show("filled", sum);
 	ready("full", 8);
-	CALL(READ, fd[0], buffer, 3000);
+	call(READ, fd[0], buffer, 3000);
 	ready("some room", 8);
-	CALL(READ, fd[0], buffer, 5000);
+	call(READ, fd[0], buffer, 5000);
 	ready("room", 8);
-	CALL(CLOSE, fd[1]);
+	call(CLOSE, fd[1]);
 	ready("hang-up", 8);
 	ready("told", 8);
-	int copy = (int)CALL(DUP, fd[0]);
-	CALL(CLOSE, fd[0]);
+	int copy = (int)call(DUP, fd[0]);
+	call(CLOSE, fd[0]);
 	control(ADD, copy, IN, 5);
 	ready("of a copy", 8);
-	CALL(CLOSE, copy);
+	call(CLOSE, copy);
 	ready("gone", 8);
-	CALL(PIPE2, fd, NONBLOCK);
+	call(PIPE2, fd, NONBLOCK);
 	control(ADD, fd[1], OUT, 1);
-	CALL(CLOSE, fd[0]);
+	call(CLOSE, fd[0]);
 	ready("no reader", 8);
-	CALL(CLOSE, fd[1]);
-	CALL(CLOSE, epoll);
+	call(CLOSE, fd[1]);
+	call(CLOSE, epoll);
 }
 
 static void sockets(void) {
-	epoll = (int)CALL(EPOLL_CREATE1, 0);
+	epoll = (int)call(EPOLL_CREATE1, 0);
 	int fd[2];
-	CALL(SOCKETPAIR, 1, 1 | NONBLOCK, 0, fd);
+	call(SOCKETPAIR, 1, 1 | NONBLOCK, 0, fd);
 	control(ADD, fd[0], IN | RDHUP | EDGE, 0);
 	control(ADD, fd[1], IN | OUT | EDGE, 1);
 	ready("writable", 8);
-	CALL(WRITE, fd[1], buffer, 100);
+	call(WRITE, fd[1], buffer, 100);
 	ready("readable", 8);
-	CALL(WRITE, fd[1], buffer, 100);
+	call(WRITE, fd[1], buffer, 100);
 	ready("more", 8);
-	CALL(READ, fd[0], buffer, 150);
+	call(READ, fd[0], buffer, 150);
 	ready("part read", 8);
-	CALL(WRITE, fd[0], buffer, 100);
+	call(WRITE, fd[0], buffer, 100);
 	ready("back", 8);
-	while (CALL(WRITE, fd[1], buffer, 1000) > 0)
+	while (call(WRITE, fd[1], buffer, 1000) > 0)
 		;
 	ready("full", 8);
 	for (int n = 0; n < 100; n++)
-		CALL(READ, fd[0], buffer, 1000);
+		call(READ, fd[0], buffer, 1000);
 	ready("half", 8);
 	for (int n = 0; n < 40; n++)
-		CALL(READ, fd[0], buffer, 1000);
+		call(READ, fd[0], buffer, 1000);
 	ready("room", 8);
-	CALL(SHUTDOWN, fd[1], 1);
+	call(SHUTDOWN, fd[1], 1);
 	ready("shut", 8);
-	CALL(CLOSE, fd[1]);
+	call(CLOSE, fd[1]);
 	ready("closed", 8);
-	CALL(CLOSE, fd[0]);
-	CALL(CLOSE, epoll);
+	call(CLOSE, fd[0]);
+	call(CLOSE, epoll);
 }
 
 static void nested(void) {
-	int outer = (int)CALL(EPOLL_CREATE1, 0), inner = (int)CALL(EPOLL_CREATE1, 0), fd = event(0, 0);
+	int outer = (int)call(EPOLL_CREATE1, 0), inner = (int)call(EPOLL_CREATE1, 0), fd = event(0, 0);
 	epoll = outer;
 	show("add", control(ADD, inner, IN, 1));
 	epoll = inner;
@@ -199,7 +199,7 @@ static void nested(void) {
 	ready_in("outer", outer, 8, 0);
 	struct pollfd entry = { outer, IN, 0 };
 	long time[2] = { 0, 0 };
-	show("poll", CALL(PPOLL, &entry, 1, time, 0, 8));
+	show("poll", call(PPOLL, &entry, 1, time, 0, 8));
 	show_hex("  events", (unsigned short)entry.revents);
 	lower(fd);
 	ready_in("outer", outer, 8, 0);
@@ -207,101 +207,101 @@ static void nested(void) {
 	show("itself", control(ADD, inner, IN, 3));
 	int below = inner;
 	for (int n = 0; n < 9; n++) {
-		epoll = (int)CALL(EPOLL_CREATE1, 0);
+		epoll = (int)call(EPOLL_CREATE1, 0);
 		show("chain", control(ADD, below, IN, 3));
 		below = epoll;
 	}
 	for (int n = 3; n < 20; n++)
-		CALL(CLOSE, n);
+		call(CLOSE, n);
 }
 
 static void errors(void) {
-	epoll = (int)CALL(EPOLL_CREATE1, 0);
+	epoll = (int)call(EPOLL_CREATE1, 0);
 	int fd = event(1, 0);
-	show("create", CALL(EPOLL_CREATE1, 1));
+	show("create", call(EPOLL_CREATE1, 1));
 	show("add", control(ADD, fd, IN, 0));
 	show("twice", control(ADD, fd, IN, 0));
-	int copy = (int)CALL(DUP, fd);
+	int copy = (int)call(DUP, fd);
 	show("copy", control(ADD, copy, IN, 1));
 	ready("both", 8);
 	show("no fd", control(ADD, 99, IN, 0));
-	show("no epoll", CALL(EPOLL_CTL, 99, ADD, fd, buffer));
-	show("no epoll", CALL(EPOLL_CTL, fd, ADD, copy, buffer));
+	show("no epoll", call(EPOLL_CTL, 99, ADD, fd, buffer));
+	show("no epoll", call(EPOLL_CTL, fd, ADD, copy, buffer));
 	show("operation", control(9, fd, IN, 0));
 	show("modify", control(MOD, 0, IN, 0));
-	show("event", CALL(EPOLL_CTL, epoll, ADD, fd, 8));
-	int file = (int)CALL(OPENAT, -100, "/init", 0);
+	show("event", call(EPOLL_CTL, epoll, ADD, fd, 8));
+	int file = (int)call(OPENAT, -100, "/init", 0);
 	show("file", control(ADD, file, IN, 0));
-	int null = (int)CALL(OPENAT, -100, "/dev/null", 0);
+	int null = (int)call(OPENAT, -100, "/dev/null", 0);
 	show("null", control(ADD, null, IN, 0));
 	ready("most", 0);
 	ready("most", -1);
 	ready_in("no epoll", fd, 8, 0);
 	ready_in("none", 99, 8, 0);
-	show("place", CALL(EPOLL_PWAIT, epoll, 8, 8, 0, 0, 8));
-	show("mask", CALL(EPOLL_PWAIT, epoll, buffer, 8, 0, buffer, 7));
+	show("place", call(EPOLL_PWAIT, epoll, 8, 8, 0, 0, 8));
+	show("mask", call(EPOLL_PWAIT, epoll, buffer, 8, 0, buffer, 7));
 	control(DEL, fd, 0, 0);
 	control(DEL, copy, 0, 0);
 	ready_in("time", epoll, 8, 20);
 	long time[2] = { 0, 2000000 };
-	show("time", CALL(EPOLL_PWAIT2, epoll, buffer, 8, time, 0, 8));
+	show("time", call(EPOLL_PWAIT2, epoll, buffer, 8, time, 0, 8));
 	time[1] = 1000000000;
-	show("no time", CALL(EPOLL_PWAIT2, epoll, buffer, 8, time, 0, 8));
+	show("no time", call(EPOLL_PWAIT2, epoll, buffer, 8, time, 0, 8));
 	for (int n = 3; n < 12; n++)
-		CALL(CLOSE, n);
+		call(CLOSE, n);
 }
 
 /* Those that sleep are woken. */
 static int shared[2];
 static void write_later(void) {
 	sleep_ms(30);
-	CALL(WRITE, shared[1], "x", 1);
+	call(WRITE, shared[1], "x", 1);
 	sleep_ms(30);
-	CALL(WRITE, shared[1], "yz", 2);
+	call(WRITE, shared[1], "yz", 2);
 }
 static void waiting(void) {
-	CALL(PIPE2, shared, 0);
-	epoll = (int)CALL(EPOLL_CREATE1, 0);
+	call(PIPE2, shared, 0);
+	epoll = (int)call(EPOLL_CREATE1, 0);
 	control(ADD, shared[0], IN | EDGE, 1);
 	long child = spawn(write_later);
 	ready_in("first", epoll, 8, -1);
 	ready_in("second", epoll, 8, -1);
 	show("child", wait_for(child));
 	ready_in("no more", epoll, 8, 5);
-	show("read", CALL(READ, shared[0], buffer, 9));
+	show("read", call(READ, shared[0], buffer, 9));
 	child = spawn(write_later);
 	struct pollfd entries[3] = { { shared[0], IN, 0 }, { -1, IN, 7 }, { 99, IN, 0 } };
-	show("poll", CALL(PPOLL, entries, 2, 0, 0, 8));
+	show("poll", call(PPOLL, entries, 2, 0, 0, 8));
 	for (int n = 0; n < 3; n++)
 		show_hex("  events", (unsigned short)entries[n].revents);
-	show("poll", CALL(PPOLL, entries, 3, 0, 0, 8));
+	show("poll", call(PPOLL, entries, 3, 0, 0, 8));
 	for (int n = 0; n < 3; n++)
 		show_hex("  events", (unsigned short)entries[n].revents);
 	wait_for(child);
-	CALL(READ, shared[0], buffer, 9);
+	call(READ, shared[0], buffer, 9);
 	child = spawn(write_later);
 	u64 reads = 1UL << shared[0], writes = 1UL << shared[0], exceptions = 1UL << shared[0];
-	show("select", CALL(PSELECT, shared[1] + 1, &reads, &writes, &exceptions, 0, 0));
+	show("select", call(PSELECT, shared[1] + 1, &reads, &writes, &exceptions, 0, 0));
 	show_hex("  reads", reads);
 	show_hex("  writes", writes);
 	show_hex("  exceptions", exceptions);
 	wait_for(child);
 	reads = writes = 1UL << shared[0] | 1UL << shared[1];
-	show("select", CALL(PSELECT, 64, &reads, &writes, 0, 0, 0));
+	show("select", call(PSELECT, 64, &reads, &writes, 0, 0, 0));
 	show_hex("  reads", reads);
 	show_hex("  writes", writes);
 	reads = 1UL << 50;
-	show("select", CALL(PSELECT, 64, &reads, 0, 0, 0, 0));
-	CALL(READ, shared[0], buffer, 9);
+	show("select", call(PSELECT, 64, &reads, 0, 0, 0, 0));
+	call(READ, shared[0], buffer, 9);
 	reads = 1UL << shared[0];
 	long time[2] = { 0, 1000000 };
-	show("select", CALL(PSELECT, 64, &reads, 0, 0, time, 0));
+	show("select", call(PSELECT, 64, &reads, 0, 0, time, 0));
 	show_hex("  reads", reads);
 	show("  left", time[0] + time[1]);
-	show("count", CALL(PSELECT, -1, 0, 0, 0, time, 0));
-	CALL(CLOSE, shared[0]);
-	CALL(CLOSE, shared[1]);
-	CALL(CLOSE, epoll);
+	show("count", call(PSELECT, -1, 0, 0, 0, time, 0));
+	call(CLOSE, shared[0]);
+	call(CLOSE, shared[1]);
+	call(CLOSE, epoll);
 }
 
 /* A signal that only the call's mask lets through ends the call, and the mask is as before. */
@@ -311,34 +311,34 @@ static void handler(int number) {
 }
 static void masks(void) {
 	struct { void *handler; u64 flags; void *restorer; u64 mask; } action = { handler, 0, 0, 0 };
-	CALL(SIGACTION, 10, &action, 0, 8);
+	call(SIGACTION, 10, &action, 0, 8);
 	u64 blocked = 1 << 9, none = 0, now = 0;
-	CALL(SIGPROCMASK, 0, &blocked, 0, 8);
-	epoll = (int)CALL(EPOLL_CREATE1, 0);
+	call(SIGPROCMASK, 0, &blocked, 0, 8);
+	epoll = (int)call(EPOLL_CREATE1, 0);
 	struct { u64 *mask, size; } pair = { &none, 8 };
 	for (int n = 0; n < 6; n++) {
 		caught = 0;
-		CALL(KILL, CALL(GETPID), 10);
+		call(KILL, call(GETPID), 10);
 		long time[2] = { 0, 5000000 };
 		if (n == 0)
-			show("ppoll", CALL(PPOLL, 0, 0, 0, &none, 8));
+			show("ppoll", call(PPOLL, 0, 0, 0, &none, 8));
 		else if (n == 1)
-			show("pselect", CALL(PSELECT, 0, 0, 0, 0, 0, &pair));
+			show("pselect", call(PSELECT, 0, 0, 0, 0, 0, &pair));
 		else if (n == 2)
-			show("epoll", CALL(EPOLL_PWAIT, epoll, buffer, 8, -1, &none, 8));
+			show("epoll", call(EPOLL_PWAIT, epoll, buffer, 8, -1, &none, 8));
 		else if (n == 3)
-			show("ppoll", CALL(PPOLL, 0, 0, time, &blocked, 8));
+			show("ppoll", call(PPOLL, 0, 0, time, &blocked, 8));
 		else if (n == 4)
-			show("epoll", CALL(EPOLL_PWAIT, epoll, buffer, 8, 5, &blocked, 8));
+			show("epoll", call(EPOLL_PWAIT, epoll, buffer, 8, 5, &blocked, 8));
 		else
-			show("epoll", CALL(EPOLL_PWAIT, epoll, buffer, 8, 5, 0, 8));
+			show("epoll", call(EPOLL_PWAIT, epoll, buffer, 8, 5, 0, 8));
 		show("  caught", caught);
-		CALL(SIGPROCMASK, 0, 0, &now, 8);
+		call(SIGPROCMASK, 0, 0, &now, 8);
 		show_hex("  blocked", now);
 	}
-	CALL(SIGPROCMASK, 1, &blocked, 0, 8);
+	call(SIGPROCMASK, 1, &blocked, 0, 8);
 	show("caught", caught);
-	CALL(CLOSE, epoll);
+	call(CLOSE, epoll);
 }
 
 void _start(void) {
@@ -347,5 +347,5 @@ void _start(void) {
 		show("-- part", (long)n);
 		parts[n]();
 	}
-	CALL(EXIT_GROUP, 0);
+	call(EXIT_GROUP, 0);
 }

@@ -5,7 +5,7 @@
 enum { WAIT, WAKE, REQUEUE = 3, CMP_REQUEUE, WAKE_OP, LOCK_PI, UNLOCK_PI, TRYLOCK_PI, WAIT_BITSET, WAKE_BITSET, LOCK_PI2 = 13 };
 enum { PRIVATE = 128, REALTIME = 256 };
 enum { WAITERS = 1 << 31, DIED = 1 << 30 };
-#define FUTEX_CALL(...) CALL(FUTEX, __VA_ARGS__)
+#define FUTEX_CALL(...) call(FUTEX, __VA_ARGS__)
 
 static int words[8];
 static int tids[16];
@@ -13,7 +13,7 @@ static volatile long results[16];
 static volatile int arrived;
 
 static void time_from_now(long *time, int clock, long ms) {
-	CALL(CLOCK_GETTIME, clock, time);
+	call(CLOCK_GETTIME, clock, time);
 	time[1] += ms * 1000000;
 	time[0] += time[1] / 1000000000;
 	time[1] %= 1000000000;
@@ -64,7 +64,7 @@ static void start(int count) {
 		thread(wait_thread, n, tids + n);
 	}
 	while (arrived < count)
-		CALL(YIELD);
+		call(SCHED_YIELD);
 	sleep_ms(10);
 }
 static void finish(int count) {
@@ -122,17 +122,17 @@ static void operations(void) {
 /* Memory that is shared by processes. */
 static int *page;
 static void wait_shared(void) {
-	CALL(EXIT_GROUP, FUTEX_CALL(page + 1, WAIT, 0, 0, 0, 0) + 100);
+	call(EXIT_GROUP, FUTEX_CALL(page + 1, WAIT, 0, 0, 0, 0) + 100);
 }
 static void sharing(void) {
-	page = (int *)CALL(MMAP, 0, 4096, 3, 0x21, -1, 0);
+	page = (int *)call(MMAP, 0, 4096, 3, 0x21, -1, 0);
 	long child = spawn(wait_shared);
 	long woken;
 	while (!(woken = FUTEX_CALL(page + 1, WAKE, 1, 0, 0, 0)))
 		sleep_ms(1);
 	show("woken", woken);
 	show("child", wait_for(child));
-	CALL(MUNMAP, page, 4096);
+	call(MUNMAP, page, 4096);
 	show("gone", FUTEX_CALL(page + 1, WAKE, 1, 0, 0, 0));
 }
 
@@ -144,15 +144,15 @@ static long waiter_tid;
 static void interrupt(long n) {
 	(void)n;
 	sleep_ms(20);
-	CALL(TKILL, waiter_tid, 10);
+	call(TKILL, waiter_tid, 10);
 	sleep_ms(20);
 	FUTEX_CALL(words, WAKE | PRIVATE, 1, 0, 0, 0);
 }
 static void signals(void) {
-	waiter_tid = CALL(GETTID);
+	waiter_tid = call(GETTID);
 	for (u64 n = 0; n < 4; n++) {
 		struct { void *handler; u64 flags; void *restorer; u64 mask; } action = { handler, n % 2 ? 0x10000000 : 0, 0, 0 };
-		CALL(SIGACTION, 10, &action, 0, 8);
+		call(SIGACTION, 10, &action, 0, 8);
 		words[0] = 0;
 		thread(interrupt, 0, tids);
 		long time[2] = { 5, 0 };
@@ -166,8 +166,8 @@ struct robust { struct robust *next; int word; int pad; };
 static struct { struct robust *next; long offset; struct robust *pending; } head;
 static struct robust locks[4];
 static void die_with_locks(long how) {
-	int tid = (int)CALL(GETTID);
-	show("set", CALL(SET_ROBUST_LIST, &head, 24));
+	int tid = (int)call(GETTID);
+	show("set", call(SET_ROBUST_LIST, &head, 24));
 	head.next = locks;
 	head.offset = 8;
 	head.pending = how == 1 ? locks + 3 : 0;
@@ -188,19 +188,19 @@ static void wait_for_lock(long n) {
 	results[n] = FUTEX_CALL(&locks[2].word, WAIT, locks[2].word, 0, 0, 0);
 }
 static void robust(void) {
-	show("len", CALL(SET_ROBUST_LIST, &head, 23));
+	show("len", call(SET_ROBUST_LIST, &head, 23));
 	void *at = (void *)77;
 	u64 len = 0;
-	CALL(SET_ROBUST_LIST, &head, 24);
-	show("get", CALL(GET_ROBUST_LIST, 0, &at, &len));
+	call(SET_ROBUST_LIST, &head, 24);
+	show("get", call(GET_ROBUST_LIST, 0, &at, &len));
 	show("  same", at == &head);
 	show("  len", (long)len);
-	CALL(SET_ROBUST_LIST, 0, 24);
+	call(SET_ROBUST_LIST, 0, 24);
 	for (int how = 0; how < 4; how++) {
 		arrived = 0;
 		thread(die_with_locks, how, tids);
 		while (!arrived)
-			CALL(YIELD);
+			call(SCHED_YIELD);
 		results[1] = -1000;
 		if (how != 3)
 			thread(wait_for_lock, 1, tids + 1);
@@ -220,13 +220,13 @@ static void robust(void) {
 /* Locks that are handed on. */
 static void lock_thread(long n) {
 	results[n] = FUTEX_CALL(words, LOCK_PI | PRIVATE, 0, 0, 0, 0);
-	results[n + 8] = (words[0] & ~(WAITERS | DIED)) == CALL(GETTID);
-	int mine = (int)CALL(GETTID);
+	results[n + 8] = (words[0] & ~(WAITERS | DIED)) == call(GETTID);
+	int mine = (int)call(GETTID);
 	if (!__atomic_compare_exchange_n(words, &mine, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		FUTEX_CALL(words, UNLOCK_PI | PRIVATE, 0, 0, 0, 0);
 }
 static void owned(void) {
-	int tid = (int)CALL(GETTID);
+	int tid = (int)call(GETTID);
 	words[0] = 0;
 	show("try", FUTEX_CALL(words, TRYLOCK_PI | PRIVATE, 0, 0, 0, 0));
 	show("  own", words[0] == tid);
@@ -240,7 +240,7 @@ static void owned(void) {
 	for (int n = 0; n < 3; n++)
 		thread(lock_thread, n, tids + n);
 	while (!(__atomic_load_n(words, __ATOMIC_SEQ_CST) & WAITERS))
-		CALL(YIELD);
+		call(SCHED_YIELD);
 	sleep_ms(20);
 	show("unlock", FUTEX_CALL(words, UNLOCK_PI | PRIVATE, 0, 0, 0, 0));
 	for (int n = 0; n < 3; n++) {
@@ -269,7 +269,7 @@ static void patience(void) {
 	arrived = 0;
 	thread(hold, 60, tids);
 	while (!arrived)
-		CALL(YIELD);
+		call(SCHED_YIELD);
 	long time[2];
 	time_from_now(time, 0, 5);
 	show("late", FUTEX_CALL(words, LOCK_PI | PRIVATE, 0, time, 0, 0));
@@ -277,7 +277,7 @@ static void patience(void) {
 	show("late", FUTEX_CALL(words, LOCK_PI2 | PRIVATE, 0, time, 0, 0));
 	show_hex("  marks", (u32)(words[0] & (WAITERS | DIED)));
 	show("lock", FUTEX_CALL(words, LOCK_PI | PRIVATE, 0, 0, 0, 0));
-	show("  own", (words[0] & ~(WAITERS | DIED)) == CALL(GETTID));
+	show("  own", (words[0] & ~(WAITERS | DIED)) == call(GETTID));
 	show("unlock", FUTEX_CALL(words, UNLOCK_PI | PRIVATE, 0, 0, 0, 0));
 	show("  word", words[0]);
 	join(tids);
@@ -289,5 +289,5 @@ void _start(void) {
 		show("-- part", (long)n);
 		parts[n]();
 	}
-	CALL(EXIT_GROUP, 0);
+	call(EXIT_GROUP, 0);
 }

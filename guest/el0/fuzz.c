@@ -35,19 +35,19 @@ __attribute__((noreturn, used)) void loop(Thread *thread) {
 
 static void handle_faults(u64 alternate) {
 	u64 stack[3] = {alternate, 0, ALTERNATE};
-	call2(SIGALTSTACK, stack, 0);
+	call(SIGALTSTACK, stack, 0);
 	/* SIGINFO, ONSTACK, NODEFER */
 	u64 action[4] = {(u64)handler, 4 | 0x08000000 | 0x40000000, 0, 0};
 	static const int signals[] = {4, 5, 7, 8, 11, 13, 31};
 	for (u64 n = 0; n < sizeof signals / sizeof *signals; n++)
-		call4(SIGACTION, signals[n], action, 0, 8);
+		call(SIGACTION, signals[n], action, 0, 8);
 }
 
 /* Where a thread begins: X0 is its state. */
 __attribute__((noreturn, used)) void thread_begin(Thread *thread) {
 	thread->resume_sp = (u64)__builtin_frame_address(0) & ~15ul;
 	u64 stack[3] = {(u64)thread, 0, ALTERNATE};
-	call2(SIGALTSTACK, stack, 0);
+	call(SIGALTSTACK, stack, 0);
 	loop(thread);
 }
 
@@ -63,7 +63,7 @@ static u64 alternate_stack(void) {
 
 __attribute__((noreturn)) static void process(u64 seed) {
 	Random random = {seed};
-	call2(SETPGID, 0, 0);
+	call(SETPGID, 0, 0);
 	map(ARENA, ARENA_PAGES * PAGE, 3);
 	map(SCRATCH, SCRATCH_SIZE, 7);
 	u64 threads = 1 + below(&random, 4);
@@ -87,20 +87,20 @@ __attribute__((noreturn)) static void process(u64 seed) {
 
 __attribute__((noreturn)) static void nanny(u64 seed) {
 	Random random = {seed};
-	call1(CLOSE, 30);
+	call(CLOSE, 30);
 	for (;;) {
 		long child = call(CLONE, 17, 0, 0, 0, 0, 0);
 		if (child == 0)
 			process(next(&random));
 		next(&random);
 		u64 waited = 0;
-		while (call4(WAIT, child, 0, 1, 0) == 0 && waited < LIFE_US) {
+		while (call(WAIT4, child, 0, 1, 0) == 0 && waited < LIFE_US) {
 			sleep_microseconds(200);
 			waited += 200;
 		}
-		call2(KILL, -child, 9);
-		call2(KILL, child, 9);
-		while (call4(WAIT, -1, 0, 1, 0) > 0)
+		call(KILL, -child, 9);
+		call(KILL, child, 9);
+		while (call(WAIT4, -1, 0, 1, 0) > 0)
 			;
 	}
 }
@@ -109,13 +109,13 @@ __attribute__((noreturn)) static void nanny(u64 seed) {
 static void remove_all(u64 depth) {
 	static const char *const kept[] = {".", "..", "init", "dev", "proc", "safe", "t"};
 	static u8 entries[2048]; /* one for all depths: each change begins anew */
-	long fd = call4(OPEN, AT_CWD, ".", DIRECTORY, 0), length;
+	long fd = call(OPENAT, AT_CWD, ".", DIRECTORY, 0), length;
 	u64 tries = 0;
 	/* Positions shift when entries go: each time from the start, until nothing went. */
 	for (u64 removed = 1; removed;) {
 		removed = 0;
-		call3(SEEK, fd, 0, 0);
-		while (removed == 0 && (length = call3(GETDENTS, fd, entries, sizeof entries)) > 0)
+		call(LSEEK, fd, 0, 0);
+		while (removed == 0 && (length = call(GETDENTS, fd, entries, sizeof entries)) > 0)
 			for (long at = 0; at < length; at += *(unsigned short *)(entries + at + 16)) {
 				const char *name = (const char *)entries + at + 19;
 				u64 skip = 0;
@@ -132,12 +132,12 @@ static void remove_all(u64 depth) {
 				do
 					own[m] = name[m];
 				while (name[m++] && m < sizeof own);
-				removed = call3(UNLINK, AT_CWD, own, 0) == 0;
-				if (!removed && depth < 50 && call1(CHDIR, own) == 0) {
+				removed = call(UNLINKAT, AT_CWD, own, 0) == 0;
+				if (!removed && depth < 50 && call(CHDIR, own) == 0) {
 					remove_all(depth + 1);
-					call1(CHDIR, "..");
+					call(CHDIR, "..");
 					removed = 1;
-					if (call3(UNLINK, AT_CWD, own, 0x200) && tries++ > 8)
+					if (call(UNLINKAT, AT_CWD, own, 0x200) && tries++ > 8)
 						goto out;
 				}
 				if (removed)
@@ -145,13 +145,13 @@ static void remove_all(u64 depth) {
 			}
 	}
 out:
-	call1(CLOSE, fd);
+	call(CLOSE, fd);
 }
 
 static void one_round(u64 seed, u64 end) {
 	Random random = {seed};
 	call(MOUNT, (u64) "t", (u64) "/t", (u64) "tmpfs", 0, 0, 0);
-	call1(CHDIR, "/t");
+	call(CHDIR, "/t");
 	for (int n = 0; n < NANNIES; n++) {
 		u64 own = next(&random);
 		if (call(CLONE, 17, 0, 0, 0, 0, 0) == 0)
@@ -161,29 +161,29 @@ static void one_round(u64 seed, u64 end) {
 		sleep_microseconds(1000);
 	/* Some are being born. */
 	do
-		call2(KILL, -1, 9);
-	while (call4(WAIT, -1, 0, 0, 0) > 0);
-	call1(CHDIR, "/");
-	while (call2(UMOUNT, "/t", 0) == 0)
+		call(KILL, -1, 9);
+	while (call(WAIT4, -1, 0, 0, 0) > 0);
+	call(CHDIR, "/");
+	while (call(UMOUNT, "/t", 0) == 0)
 		;
-	while (call2(UMOUNT, "/proc", 0) == 0)
+	while (call(UMOUNT, "/proc", 0) == 0)
 		;
-	while (call2(UMOUNT, "/dev", 0) == 0)
+	while (call(UMOUNT, "/dev", 0) == 0)
 		;
-	call1(CHDIR, "/");
+	call(CHDIR, "/");
 	remove_all(0);
 	static const char *const covered[] = {"/t", "/dev", "/proc"};
 	for (int n = 0; n < 3; n++)
-		if (call1(CHDIR, covered[n]) == 0)
+		if (call(CHDIR, covered[n]) == 0)
 			remove_all(1);
-	call1(CHDIR, "/");
+	call(CHDIR, "/");
 }
 
 static void mounts(void) {
-	call3(MKDIR, AT_CWD, "/proc", 0755);
-	call3(MKDIR, AT_CWD, "/dev", 0755);
-	call3(MKDIR, AT_CWD, "/t", 0755);
-	call3(MKDIR, AT_CWD, "/safe", 0755);
+	call(MKDIR, AT_CWD, "/proc", 0755);
+	call(MKDIR, AT_CWD, "/dev", 0755);
+	call(MKDIR, AT_CWD, "/t", 0755);
+	call(MKDIR, AT_CWD, "/safe", 0755);
 	call(MOUNT, (u64) "p", (u64) "/proc", (u64) "proc", 0, 0, 0);
 	call(MOUNT, (u64) "d", (u64) "/dev", (u64) "devtmpfs", 0, 0, 0);
 }
@@ -192,21 +192,21 @@ static void frames(const char *when) {
 	static char text[512];
 	/* Children may have lowered it. */
 	u64 limit[2] = {1024, 4096};
-	call4(PRLIMIT, 0, 7, limit, 0);
-	long fd = call4(OPEN, AT_CWD, "/safe/frames", 0, 0);
-	long length = call3(READ, fd, text, sizeof text - 1);
-	call1(CLOSE, fd);
+	call(PRLIMIT64, 0, 7, limit, 0);
+	long fd = call(OPENAT, AT_CWD, "/safe/frames", 0, 0);
+	long length = call(READ, fd, text, sizeof text - 1);
+	call(CLOSE, fd);
 	if (length < 0)
 		length = 0;
 	for (long start = 0, n = 0; n < length; n++) {
 		if (text[n] != '\n')
 			continue;
 		text[n] = 0;
-		say("fuzz: ");
-		say(when);
-		say(" ");
-		say(text + start);
-		say("\n");
+		print_text("fuzz: ");
+		print_text(when);
+		print_text(" ");
+		print_text(text + start);
+		print_text("\n");
 		start = n + 1;
 	}
 }
@@ -221,34 +221,34 @@ static u64 parse(const char *text) {
 void begin(u64 *stack) {
 	char **arguments = (char **)(stack + 1);
 	u64 seed = stack[0] > 1 ? parse(arguments[1]) : 1, duration = stack[0] > 2 ? parse(arguments[2]) : 100;
-	if (call0(GETPID) != 1)
+	if (call(GETPID) != 1)
 		process(seed); /* run again by itself, perhaps in pieces */
-	say("fuzz: seed ");
+	print_text("fuzz: seed ");
 	say_number(seed);
-	say(", ");
+	print_text(", ");
 	say_number(duration);
-	say(" ms\n");
+	print_text(" ms\n");
 	/* Nothing that a child writes goes to the console. */
 	mounts();
 	/* Under a name that no child knows. */
 	call(MOUNT, (u64) "p", (u64) "/safe", (u64) "proc", 0, 0, 0);
-	long null = call4(OPEN, AT_CWD, "/dev/null", RDWR, 0);
-	call3(DUP3, null, 0, 0);
-	call3(DUP3, 1, 30, 0x80000);
+	long null = call(OPENAT, AT_CWD, "/dev/null", RDWR, 0);
+	call(DUP3, null, 0, 0);
+	call(DUP3, 1, 30, 0x80000);
 	u64 start = milliseconds(), rounds = 0;
 	Random random = {seed};
 	do {
-		call3(DUP3, null, 1, 0);
-		call3(DUP3, null, 2, 0);
+		call(DUP3, null, 1, 0);
+		call(DUP3, null, 2, 0);
 		mounts();
 		one_round(next(&random), milliseconds() + ROUND_MS);
-		call3(DUP3, 30, 1, 0);
+		call(DUP3, 30, 1, 0);
 		if (rounds++ == 0)
 			frames("first");
 	} while (milliseconds() < start + duration);
 	frames("last");
-	say("fuzz: ");
+	print_text("fuzz: ");
 	say_number(rounds);
-	say(" rounds\nfuzz: done\n");
-	call1(EXIT, 0);
+	print_text(" rounds\nfuzz: done\n");
+	call(EXIT, 0);
 }

@@ -3,32 +3,13 @@
  * refused: so it needs no handlers of signals. No library, so that it runs as init under any kernel.
  * The lines between `idspace: begin` and `idspace: end` depend on the CPU and the kernel's emulation alone. */
 
-typedef unsigned long u64;
-typedef unsigned int u32;
+#include "lines.h"
 
-static long call(long number, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f) {
-	register u64 x0 asm("x0") = a, x1 asm("x1") = b, x2 asm("x2") = c, x3 asm("x3") = d, x4 asm("x4") = e, x5 asm("x5") = f;
-	register long x8 asm("x8") = number;
-	asm volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5), "r"(x8) : "memory");
-	return (long)x0;
-}
-enum { WRITE = 64, EXIT = 93, REBOOT = 142, GETPID = 172, MMAP = 222, CLONE = 220, MPROTECT = 226, WAIT4 = 260 };
 enum { SIGILL = 4, SIGCHLD = 17 };
 
-static char line[160];
-static u64 used;
-static void put(const char *text) {
-	while (*text && used < sizeof line)
-		line[used++] = *text++;
-}
-static void put_hex(u64 value) {
+static void put_word(u64 value) {
 	for (int shift = 60; shift >= 0; shift -= 4)
-		line[used++] = "0123456789abcdef"[value >> shift & 15];
-}
-static void end_line(void) {
-	line[used++] = '\n';
-	call(WRITE, 1, (u64)line, used, 0, 0, 0);
-	used = 0;
+		put_hex(value >> shift & 15);
 }
 
 /* Functions of two words: MRS X0, and RET. */
@@ -47,21 +28,21 @@ static void show(const char *what, u64 n, const u32 *function) {
 	put(what);
 	if (n < 64) {
 		put(" CRm ");
-		line[used++] = '0' + n / 8;
+		put_number((i64)n / 8);
 		put(" op2 ");
-		line[used++] = '0' + n % 8;
+		put_number((i64)n % 8);
 	}
 	put(": ");
 	long child = call(CLONE, SIGCHLD, 0, 0, 0, 0, 0);
 	if (child == 0) {
-		put_hex(run(function, 0x5a5a));
+		put_word(run(function, 0x5a5a));
 		end_line();
 		call(EXIT, 0, 0, 0, 0, 0, 0);
 	}
 	int status = -1;
 	call(WAIT4, child, (u64)&status, 0, 0, 0, 0);
 	if (status == 0)
-		used = 0;
+		length_ = 0;
 	else {
 		put((status & 0x7f) == SIGILL ? "SIGILL" : "another end");
 		end_line();
@@ -94,7 +75,7 @@ static void hwcaps(u64 *stack) {
 	for (; at[0]; at += 2)
 		if (at[0] == 16 || at[0] == 26) {
 			put(at[0] == 16 ? "AT_HWCAP: " : "AT_HWCAP2: ");
-			put_hex(at[1]);
+			put_word(at[1]);
 			end_line();
 		}
 }

@@ -5,28 +5,13 @@
 #include <arm_acle.h>
 #include <arm_neon.h>
 
-typedef unsigned long u64;
-typedef unsigned int u32;
-typedef unsigned char u8;
+#include "call.h"
 
-static long call(long number, u64 a, u64 b, u64 c, u64 d) {
-	register u64 x0 asm("x0") = a, x1 asm("x1") = b, x2 asm("x2") = c, x3 asm("x3") = d;
-	register long x8 asm("x8") = number;
-	asm volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x8) : "memory");
-	return (long)x0;
-}
-enum { WRITE = 64, EXIT = 93, SIGACTION = 134, SIGILL = 4 };
-
-static void say(const char *text) {
-	u64 length = 0;
-	while (text[length])
-		length++;
-	call(WRITE, 1, (u64)text, length, 0);
-}
+enum { SIGILL = 4 };
 
 static void on_undefined(int signal) {
 	(void)signal;
-	say("levels: " NAME " undefined\n");
+	print_text("levels: " NAME " undefined\n");
 	call(EXIT, 0, 0, 0, 0);
 }
 
@@ -158,6 +143,6 @@ void _start(void) {
 	char text[] = "levels: " NAME " 0000000000000000\n";
 	for (u64 i = 0; i < 16; i++)
 		text[sizeof text - 3 - i] = "0123456789abcdef"[hash >> 4 * i & 15];
-	say(text);
+	print_text(text);
 	call(EXIT, 0, 0, 0, 0);
 }

@@ -1,16 +1,8 @@
 /* Four threads read a register of the ID space, all at the same time, from one instruction with a name: for a trace of what
  * the kernel's way of it accesses. Needs as many CPUs. No library. */
 
-typedef unsigned long u64;
-typedef unsigned int u32;
+#include "call.h"
 
-static long call(long number, u64 a, u64 b, u64 c, u64 d, u64 e) {
-	register u64 x0 asm("x0") = a, x1 asm("x1") = b, x2 asm("x2") = c, x3 asm("x3") = d, x4 asm("x4") = e;
-	register long x8 asm("x8") = number;
-	asm volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x8) : "memory");
-	return (long)x0;
-}
-enum { WRITE = 64, EXIT = 93, EXIT_GROUP = 94, CLONE = 220 };
 enum { THREADS = 4, ROUNDS = 1000 };
 
 static volatile u32 begun[THREADS], ended[THREADS];

@@ -2,43 +2,17 @@
  * threads, tags in addresses of system calls. No library, so that it runs as init under any kernel; what it prints between
  * `mte: begin` and `mte: end` is the same under each. With the argument `loop` it only makes N x 1000 system calls. */
 
-typedef unsigned long u64;
-typedef unsigned int u32;
-typedef unsigned char u8;
+#include "lines.h"
 
-static long call(long number, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f) {
-	register u64 x0 asm("x0") = a, x1 asm("x1") = b, x2 asm("x2") = c, x3 asm("x3") = d, x4 asm("x4") = e, x5 asm("x5") = f;
-	register long x8 asm("x8") = number;
-	asm volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5), "r"(x8) : "memory");
-	return (long)x0;
-}
-enum { CLOSE = 57, PIPE2 = 59, READ = 63, WRITE = 64, EXIT = 93, NANOSLEEP = 101, YIELD = 124, SIGACTION = 134, REBOOT = 142,
-       PRCTL = 167, GETPID = 172, MUNMAP = 215, MREMAP = 216, CLONE = 220, EXECVE = 221, MMAP = 222, MPROTECT = 226,
-       MADVISE = 233, WAIT4 = 260 };
 enum { SIGBUS = 7, SIGSEGV = 11, SIGCHLD = 17, SA_SIGINFO = 4, SA_EXPOSE_TAGBITS = 0x800 };
 enum { SET = 55, GET = 56, ENABLE = 1, SYNC = 2, ASYNC = 4 };
 enum { READ_WRITE = 3, MTE = 0x20, PRIVATE = 0x22, SHARED = 0x21 };
 #define INCLUDE(mask) ((u64)(mask) << 3)
 #define TAGGED(at, tag) ((u64)(at) | (u64)(tag) << 56)
 
-static char line[200];
-static u64 used;
-static void put(const char *text) {
-	while (*text)
-		line[used++] = *text++;
-}
 static void number(u64 value) {
-	int shift = 60;
-	line[used++] = ' ';
-	while (shift > 0 && value >> shift == 0)
-		shift -= 4;
-	for (; shift >= 0; shift -= 4)
-		line[used++] = "0123456789abcdef"[value >> shift & 15];
-}
-static void end_line(void) {
-	line[used++] = '\n';
-	call(WRITE, 1, (u64)line, used, 0, 0, 0);
-	used = 0;
+	put(" ");
+	put_hex(value);
 }
 /* A name, and what a system call gave: negative errors as their numbers. */
 static void say(const char *name, long value) {
@@ -265,20 +239,20 @@ static void modes(void) {
 	long child = fork_();
 	if (child == 0) {
 		store(base, 2);
-		call(YIELD, 0, 0, 0, 0, 0, 0);
+		call(SCHED_YIELD, 0, 0, 0, 0, 0, 0);
 		signalled("child: its maker's mode");
 		say("child: write from a tagged address", call(WRITE, 1, TAGGED(base, 3), 0, 0, 0, 0));
 		set(ENABLE | INCLUDE(0x0010));
 		for (int n = 0; n < 50; n++) {
 			store(base, 1);
-			call(YIELD, 0, 0, 0, 0, 0, 0);
+			call(SCHED_YIELD, 0, 0, 0, 0, 0, 0);
 		}
 		signalled("child: unchecked");
 		say("child: IRG gives", colours());
 		set(ENABLE | SYNC | INCLUDE(0x0020));
 		for (int n = 0; n < 50; n++) {
 			store(base, 1);
-			call(YIELD, 0, 0, 0, 0, 0, 0);
+			call(SCHED_YIELD, 0, 0, 0, 0, 0, 0);
 		}
 		signalled("child: sync");
 		say("child: IRG gives", colours());
@@ -288,11 +262,11 @@ static void modes(void) {
 	for (int n = 0; n < 50; n++) {
 		signals = 0;
 		store(base, 2);
-		call(YIELD, 0, 0, 0, 0, 0, 0);
+		call(SCHED_YIELD, 0, 0, 0, 0, 0, 0);
 		seen += signals;
 		/* None but for the own failure. */
 		signals = 0;
-		call(YIELD, 0, 0, 0, 0, 0, 0);
+		call(SCHED_YIELD, 0, 0, 0, 0, 0, 0);
 		seen += signals << 32;
 	}
 	say("child's end", end_of(child));

@@ -2,27 +2,11 @@
  * (`vambrace run --trace`) then tells what each cost. One CPU is enough, and makes the two threads take turns. Runs under any
  * Linux. No library. */
 
-typedef unsigned long u64;
-typedef unsigned int u32;
+#include "call.h"
 
-static long call(long number, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f) {
-	register u64 x0 asm("x0") = a, x1 asm("x1") = b, x2 asm("x2") = c, x3 asm("x3") = d, x4 asm("x4") = e,
-		     x5 asm("x5") = f;
-	register long x8 asm("x8") = number;
-	asm volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5), "r"(x8) : "memory");
-	return (long)x0;
-}
-enum { UNLINK = 35, OPEN = 56, WRITE = 64, EXIT = 93, EXIT_GROUP = 94, FUTEX = 98, SCHED_SETSCHEDULER = 119, SCHED_YIELD = 124, GETPID = 172, MMAP = 222, CLONE = 220,
-       MADVISE = 233, WAIT4 = 260, INVALID = 1000 };
+enum { INVALID = 1000 };
 enum { PAGE = 4096, ROUNDS = 1000, PAGES = 512, SIGCHLD = 17, NOHUGEPAGE = 15, WAIT = 128, WAKE = 129 };
 enum { PROT_READ = 1, PROT_WRITE = 2, MAP_PRIVATE = 2, MAP_ANONYMOUS = 0x20 };
-
-static void say(const char *text) {
-	u64 length = 0;
-	while (text[length])
-		length++;
-	call(WRITE, 1, (u64)text, length, 0, 0, 0);
-}
 
 static u64 failed;
 static void expect(int is_true) { failed += !is_true; }
@@ -64,10 +48,10 @@ static u64 anonymous(u64 bytes) {
 /* A file whose pages are all there, mapped. */
 static u64 file(void) {
 	static char page[PAGE];
-	long fd = call(OPEN, -100ul, (u64) "/tmp/paths", 0102, 0600, 0, 0);
+	long fd = call(OPENAT, -100ul, (u64) "/tmp/paths", 0102, 0600, 0, 0);
 	for (u64 n = 0; n < PAGES; n++)
 		expect(call(WRITE, (u64)fd, (u64)page, PAGE, 0, 0, 0) == PAGE);
-	expect(call(UNLINK, -100ul, (u64) "/tmp/paths", 0, 0, 0, 0) == 0);
+	expect(call(UNLINKAT, -100ul, (u64) "/tmp/paths", 0, 0, 0, 0) == 0);
 	return (u64)call(MMAP, 0, PAGES * PAGE, PROT_READ, MAP_PRIVATE, (u64)fd, 0);
 }
 
@@ -146,7 +130,7 @@ static void start_other(void) {
 
 void begin(void);
 void begin(void) {
-	say("paths: begin\n");
+	print_text("paths: begin\n");
 	for (int n = 0; n < ROUNDS; n++)
 		expect(call_at_invalid(INVALID, 0, 0, 0) == -38);
 	long pid = call(GETPID, 0, 0, 0, 0, 0, 0);
@@ -165,7 +149,7 @@ void begin(void) {
 	while (!ended)
 		wait_while(&ended, 0);
 	expect(turns[0] == ROUNDS && turns[1] == ROUNDS);
-	say(failed ? "paths: wrong\n" : "paths: right\n");
+	print_text(failed ? "paths: wrong\n" : "paths: right\n");
 	call(EXIT_GROUP, failed ? 1 : 0, 0, 0, 0, 0, 0);
 }
 

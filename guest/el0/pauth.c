@@ -4,40 +4,15 @@
 
 #pragma GCC target("branch-protection=bti")
 
-typedef unsigned long u64;
-typedef unsigned int u32;
-typedef unsigned char u8;
+#include "lines.h"
 
-static long call(long number, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f) {
-	register u64 x0 asm("x0") = a, x1 asm("x1") = b, x2 asm("x2") = c, x3 asm("x3") = d, x4 asm("x4") = e, x5 asm("x5") = f;
-	register long x8 asm("x8") = number;
-	asm volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5), "r"(x8) : "memory");
-	return (long)x0;
-}
-enum { WRITE = 64, EXIT = 93, YIELD = 124, SIGACTION = 134, REBOOT = 142, PRCTL = 167, GETPID = 172, CLONE = 220, EXECVE = 221,
-       MMAP = 222, MPROTECT = 226, WAIT4 = 260 };
 enum { SIGILL = 4, SIGBUS = 7, SIGSEGV = 11, SIGCHLD = 17, SA_SIGINFO = 4, CLONE_THREAD = 0x50f00 };
 enum { RESET_KEYS = 54, SET_ENABLED = 60, GET_ENABLED = 61 };
 enum { IA, IB, DA, DB, GA, KEYS };
 
-static char line[200];
-static u64 used;
-static void put(const char *text) {
-	while (*text)
-		line[used++] = *text++;
-}
 static void number(u64 value) {
-	int shift = 60;
-	line[used++] = ' ';
-	while (shift > 0 && value >> shift == 0)
-		shift -= 4;
-	for (; shift >= 0; shift -= 4)
-		line[used++] = "0123456789abcdef"[value >> shift & 15];
-}
-static void end_line(void) {
-	line[used++] = '\n';
-	call(WRITE, 1, (u64)line, used, 0, 0, 0);
-	used = 0;
+	put(" ");
+	put_hex(value);
 }
 static void say(const char *name, long value) {
 	put(name);
@@ -180,7 +155,7 @@ static void keys(void) {
 		prctl(RESET_KEYS, 1, 0, 0);
 		u64 seen = 0;
 		for (int n = 0; n < 30; n++) {
-			call(YIELD, 0, 0, 0, 0, 0, 0);
+			call(SCHED_YIELD, 0, 0, 0, 0, 0, 0);
 			seen |= differ(mine) | signing() << 8 | wrong() << 16;
 		}
 		call(EXIT, seen == 0x0f01, 0, 0, 0, 0, 0);
@@ -188,7 +163,7 @@ static void keys(void) {
 	prctl(SET_ENABLED, 8, 8, 0);
 	u64 seen = 0;
 	for (int n = 0; n < 30; n++) {
-		call(YIELD, 0, 0, 0, 0, 0, 0);
+		call(SCHED_YIELD, 0, 0, 0, 0, 0, 0);
 		seen |= differ(mine) | wrong() << 16;
 	}
 	say("child's end", end_of(child));
@@ -202,7 +177,7 @@ static void keys(void) {
 		     : "memory", "x30");
 	tid = (long)x0;
 	while ((thread_done & 2) == 0)
-		call(YIELD, 0, 0, 0, 0, 0, 0);
+		call(SCHED_YIELD, 0, 0, 0, 0, 0, 0);
 	say("thread", tid > 0);
 	say("thread: differ, before and after", (long)thread_done >> 8);
 	say("differ", (long)differ(mine));

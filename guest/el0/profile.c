@@ -1,25 +1,12 @@
 /* A session of profiling on our kernel (/dev/profile): while it is open, CONTEXTIDR of each CPU has the number of the
  * thread that runs there, at once and after switches. Runs as init. Status 7 and `hello from profile` if all is well. */
 
-typedef unsigned long u64;
+#include "call.h"
 
-static long call(long number, u64 a, u64 b, u64 c, u64 d, u64 e) {
-	register u64 x0 asm("x0") = a, x1 asm("x1") = b, x2 asm("x2") = c, x3 asm("x3") = d, x4 asm("x4") = e;
-	register long x8 asm("x8") = number;
-	asm volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x8) : "memory");
-	return (long)x0;
-}
-enum { MOUNT = 40, OPENAT = 56, CLOSE = 57, READ = 63, WRITE = 64, EXIT = 93, GETPID = 172, CLONE = 220, WAIT4 = 260 };
 enum { SIGCHLD = 17 };
 
-static void say(const char *text) {
-	u64 len = 0;
-	while (text[len])
-		len++;
-	call(WRITE, 1, (u64)text, len, 0, 0);
-}
 static void fail(const char *text) {
-	say(text);
+	print_text(text);
 	call(EXIT, 1, 0, 0, 0, 0);
 }
 
@@ -71,7 +58,7 @@ __attribute__((used)) static void begin(void) {
 		if (status != 0)
 			fail("profile: a child failed\n");
 	}
-	say("hello from profile\n");
+	print_text("hello from profile\n");
 	call(EXIT, 7, 0, 0, 0, 0);
 }
 asm(".pushsection .text\n.globl _start\n_start:\nb begin\n.popsection");

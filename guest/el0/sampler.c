@@ -3,39 +3,13 @@
  * status 7 and `hello from sampler` if all is well. The argument is what is written to begin, with a comma for a space, or
  * `off`: then there is no session to be had. */
 
-typedef unsigned long u64;
-typedef unsigned int u32;
+#include "lines.h"
 
-static long call(long number, u64 a, u64 b, u64 c, u64 d, u64 e) {
-	register u64 x0 asm("x0") = a, x1 asm("x1") = b, x2 asm("x2") = c, x3 asm("x3") = d, x4 asm("x4") = e;
-	register long x8 asm("x8") = number;
-	asm volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x8) : "memory");
-	return (long)x0;
-}
-enum { MOUNT = 40, OPENAT = 56, CLOSE = 57, READ = 63, WRITE = 64, EXIT = 93, NANOSLEEP = 101, YIELD = 124, KILL = 129,
-       GETPID = 172, CLONE = 220, WAIT4 = 260 };
 enum { SIGKILL = 9, SIGCHLD = 17, ENXIO = 6, EINVAL = 22, EBUSY = 16 };
 
-static char line[160];
-static u64 used;
-static void put(const char *text) {
-	while (*text)
-		line[used++] = *text++;
-}
 static void number(u64 value) {
-	char digits[24];
-	int at = 0;
-	do
-		digits[at++] = '0' + value % 10;
-	while (value /= 10);
-	line[used++] = ' ';
-	while (at)
-		line[used++] = digits[--at];
-}
-static void end_line(void) {
-	line[used++] = '\n';
-	call(WRITE, 1, (u64)line, used, 0, 0);
-	used = 0;
+	put(" ");
+	put_number((i64)value);
 }
 static void fail(const char *text, long value) {
 	put("sampler: ");

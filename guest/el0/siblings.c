@@ -4,67 +4,21 @@
  * or the page itself have gone, or after a fork. Runs under any Linux, where it says the same. Where there is /proc/contpte,
  * what it says is printed around the first part. No library. */
 
-typedef unsigned long u64;
-typedef unsigned char u8;
+#include "contpte.h"
 
-static long call(long number, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f) {
-	register u64 x0 asm("x0") = a, x1 asm("x1") = b, x2 asm("x2") = c, x3 asm("x3") = d, x4 asm("x4") = e,
-		     x5 asm("x5") = f;
-	register long x8 asm("x8") = number;
-	asm volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5), "r"(x8) : "memory");
-	return (long)x0;
-}
-enum { MKDIR = 34, MOUNT = 40, OPEN = 56, CLOSE = 57, PIPE2 = 59, READ = 63, WRITE = 64, EXIT = 93, EXIT_GROUP = 94,
-       YIELD = 124, SIGACTION = 134, MUNMAP = 215, CLONE = 220, MMAP = 222, MPROTECT = 226, MADVISE = 233, WAIT4 = 260 };
-enum { AT_CWD = -100, PROT_READ = 1, PROT_WRITE = 2, DONTNEED = 4, LOOPS = 20, SIBLINGS = 3, PROBED = 4 };
+enum { PROT_READ = 1, PROT_WRITE = 2, DONTNEED = 4, LOOPS = 20, SIBLINGS = 3, PROBED = 4 };
 enum { PAGE = 4096, BLOCK = 16 * PAGE, SIZE = 2 << 20, BLOCKS = SIZE / BLOCK };
 /* CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM */
 enum { THREAD = 0x50f00, SIGCHLD = 17, SIGSEGV = 11 };
 
-static void say(const char *text) {
-	u64 length = 0;
-	while (text[length])
-		length++;
-	call(WRITE, 1, (u64)text, length, 0, 0, 0);
-}
-static void number(u64 value) {
-	char text[24];
-	int at = 23;
-	text[at] = 0;
-	do
-		text[--at] = '0' + value % 10;
-	while (value /= 10);
-	say(text + at);
-}
 static void count(const char *what, u64 value, u64 of) {
-	say("siblings: ");
-	say(what);
-	say(" ");
-	number(value);
-	say(" of ");
-	number(of);
-	say("\n");
-}
-
-/* Each line of the file with the step before it. */
-static void counts(const char *step) {
-	static char text[1024];
-	long fd = call(OPEN, (u64)AT_CWD, (u64) "/proc/contpte", 0, 0, 0, 0);
-	if (fd < 0)
-		return;
-	long length = call(READ, (u64)fd, (u64)text, sizeof text - 1, 0, 0, 0);
-	call(CLOSE, (u64)fd, 0, 0, 0, 0, 0);
-	for (long start = 0, n = 0; n < length; n++) {
-		if (text[n] != '\n')
-			continue;
-		text[n] = 0;
-		say("contpte: ");
-		say(step);
-		say(" ");
-		say(text + start);
-		say("\n");
-		start = n + 1;
-	}
+	put("siblings: ");
+	put(what);
+	put(" ");
+	put_number((i64)value);
+	put(" of ");
+	put_number((i64)of);
+	end_line();
 }
 
 /* A fault of a probe: counted, and the instruction passed over. */
@@ -110,7 +64,7 @@ void sibling(u64 id) {
 	for (;;) {
 		u64 request = me->request, value = me->value;
 		if (request == NOTHING) {
-			call(YIELD, 0, 0, 0, 0, 0, 0);
+			call(SCHED_YIELD, 0, 0, 0, 0, 0, 0);
 			continue;
 		}
 		if (request == TO_END)
@@ -134,7 +88,7 @@ static u64 probe(u64 id, u64 what, u64 address) {
 	asm volatile("dmb ish" ::: "memory");
 	siblings[id].request = what;
 	while (siblings[id].request != NOTHING)
-		call(YIELD, 0, 0, 0, 0, 0, 0);
+		call(SCHED_YIELD, 0, 0, 0, 0, 0, 0);
 	asm volatile("dmb ish" ::: "memory");
 	return faults - before;
 }
@@ -189,10 +143,10 @@ void begin(void) {
 
 	for (u64 id = 0; id < SIBLINGS; id++)
 		if (start(id) < 0)
-			say("siblings: no thread\n");
+			print_text("siblings: no thread\n");
 	for (u64 id = 0; id < SIBLINGS; id++)
 		while (!siblings[id].passes)
-			call(YIELD, 0, 0, 0, 0, 0, 0);
+			call(SCHED_YIELD, 0, 0, 0, 0, 0, 0);
 	counts("before");
 	u64 failed = 0;
 	for (int loop = 0; loop < LOOPS; loop++)
@@ -245,10 +199,10 @@ void begin(void) {
 	for (u64 id = 0; id < SIBLINGS; id++) {
 		siblings[id].request = TO_END;
 		while (!siblings[id].is_gone)
-			call(YIELD, 0, 0, 0, 0, 0, 0);
+			call(SCHED_YIELD, 0, 0, 0, 0, 0, 0);
 	}
 	counts("end");
-	say("siblings: end\n");
+	print_text("siblings: end\n");
 	call(EXIT_GROUP, 0, 0, 0, 0, 0, 0);
 }
 

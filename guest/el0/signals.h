@@ -1,39 +1,11 @@
-/* What the programs for EL0 share: system calls, lines of text, signals as the kernel gives them. No library, so that they
- * run under any Linux. What they print between `run: begin` and `run: end` must be the same under any kernel: numbers of
- * processes are printed as names, times only as whether they are what was asked for. */
+/* What programs about signals share: signals as the kernel gives them, processes, time. What they print between `run: begin`
+ * and `run: end` must be the same under any kernel: numbers of processes are printed as names, times only as whether they are
+ * what was asked for. */
 #ifndef SIGNALS_H
 #define SIGNALS_H
 
-typedef unsigned long u64;
-typedef unsigned int u32;
-typedef unsigned short u16;
-typedef unsigned char u8;
-typedef long i64;
-typedef int i32;
+#include "lines.h"
 
-static inline i64 call6(i64 number, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f) {
-	register u64 x0 asm("x0") = a, x1 asm("x1") = b, x2 asm("x2") = c, x3 asm("x3") = d, x4 asm("x4") = e,
-		     x5 asm("x5") = f;
-	register i64 x8 asm("x8") = number;
-	asm volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5), "r"(x8) : "memory");
-	return (i64)x0;
-}
-#define CALL_7(n, a, b, c, d, e, f, ...) call6(n, (u64)(a), (u64)(b), (u64)(c), (u64)(d), (u64)(e), (u64)(f))
-/* A system call with up to six arguments. */
-#define call(...) CALL_7(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
-
-enum {
-	DUP3 = 24, FCNTL = 25, IOCTL = 29, MKNODAT = 33, UNLINKAT = 35, OPENAT = 56, CLOSE = 57, PIPE2 = 59, READ = 63,
-	WRITE = 64, PPOLL = 73, SIGNALFD4 = 74, TIMERFD_CREATE = 85, TIMERFD_SETTIME = 86, TIMERFD_GETTIME = 87,
-	EXIT = 93, EXIT_GROUP = 94, WAITID = 95, FUTEX = 98, NANOSLEEP = 101, GETITIMER = 102, SETITIMER = 103,
-	TIMER_CREATE = 107, TIMER_GETTIME = 108, TIMER_GETOVERRUN = 109, TIMER_SETTIME = 110, TIMER_DELETE = 111,
-	CLOCK_GETTIME = 113, CLOCK_GETRES = 114, CLOCK_NANOSLEEP = 115, SCHED_YIELD = 124, RESTART = 128, KILL = 129,
-	TKILL = 130, TGKILL = 131, SIGALTSTACK = 132, SIGSUSPEND = 133, SIGACTION = 134, SIGPROCMASK = 135,
-	SIGPENDING = 136, SIGTIMEDWAIT = 137, SIGQUEUEINFO = 138, SIGRETURN = 139, TIMES = 153, SETPGID = 154,
-	GETPGID = 155, GETSID = 156, SETSID = 157, GETRUSAGE = 165, PRCTL = 167, GETPID = 172, GETPPID = 173,
-	GETTID = 178, MUNMAP = 215, CLONE = 220, EXECVE = 221, MMAP = 222, MPROTECT = 226, TGSIGQUEUEINFO = 240,
-	WAIT4 = 260, PRLIMIT64 = 261,
-};
 enum {
 	SIGHUP = 1, SIGINT, SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGUSR1, SIGSEGV, SIGUSR2, SIGPIPE,
 	SIGALRM, SIGTERM, SIGSTKFLT, SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGXCPU, SIGXFSZ,
@@ -49,40 +21,6 @@ enum { EINTR = 4, EAGAIN = 11 };
 
 /* --- lines --- */
 
-static char line_[512];
-static u64 length_;
-
-static inline void put(const char *text) {
-	while (*text && length_ < sizeof line_ - 1)
-		line_[length_++] = *text++;
-}
-static inline void put_hex(u64 value) {
-	int shift = 60;
-	while (shift > 0 && value >> shift == 0)
-		shift -= 4;
-	char digit[2] = {0, 0};
-	for (; shift >= 0; shift -= 4) {
-		digit[0] = "0123456789abcdef"[value >> shift & 15];
-		put(digit);
-	}
-}
-static inline void put_number(i64 value) {
-	char text[24];
-	int at = 23;
-	u64 rest = value < 0 ? -(u64)value : (u64)value;
-	text[at] = 0;
-	do
-		text[--at] = (char)('0' + rest % 10);
-	while (rest /= 10);
-	if (value < 0)
-		text[--at] = '-';
-	put(text + at);
-}
-static inline void end_line(void) {
-	line_[length_++] = '\n';
-	call(WRITE, 1, line_, length_);
-	length_ = 0;
-}
 static inline void say(const char *text) {
 	put(text);
 	end_line();

@@ -1,45 +1,17 @@
 /* Allocation tags as a Linux program sees them (PROT_MTE, prctl). No library, so that it runs under any Linux and any
  * emulator of one; prints one line for each question. With an argument it also asks what only a kernel answers. */
 
-typedef unsigned long u64;
-typedef unsigned int u32;
-typedef unsigned char u8;
+#include "lines.h"
 
-static long call(long number, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f) {
-	register u64 x0 asm("x0") = a, x1 asm("x1") = b, x2 asm("x2") = c, x3 asm("x3") = d, x4 asm("x4") = e,
-		     x5 asm("x5") = f;
-	register long x8 asm("x8") = number;
-	asm volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5), "r"(x8) : "memory");
-	return (long)x0;
-}
-enum { WRITE = 64, EXIT = 93, SIGACTION = 134, PRCTL = 167, GETPID = 172, MMAP = 222 };
 enum { SIGSEGV = 11, SA_SIGINFO = 4 };
 enum { PR_SET_TAGGED_ADDR_CTRL = 55, ENABLE = 1, SYNC = 2, ASYNC = 4, INCLUDE = 0xfffe << 3 };
 
-static char line[160];
-static u64 length;
-static void put(const char *text) {
-	while (*text)
-		line[length++] = *text++;
-}
-static void number(u64 value) {
-	int shift = 60;
-	while (shift > 0 && value >> shift == 0)
-		shift -= 4;
-	for (; shift >= 0; shift -= 4)
-		line[length++] = "0123456789abcdef"[value >> shift & 15];
-}
-static void end(void) {
-	line[length++] = '\n';
-	call(WRITE, 1, (u64)line, length, 0, 0, 0);
-	length = 0;
-}
 static void say(const char *name, u64 value) {
 	put("tags: ");
 	put(name);
 	put(" ");
-	number(value);
-	end();
+	put_hex(value);
+	end_line();
 }
 
 /* The last signal: its code, and where. */
@@ -71,12 +43,12 @@ static void asked(const char *name) {
 	put("tags: ");
 	put(name);
 	put(" signals ");
-	number(signals);
+	put_hex(signals);
 	put(" code ");
-	number(code);
+	put_hex(code);
 	put(" offset ");
-	number(address & 0xfff);
-	end();
+	put_hex(address & 0xfff);
+	end_line();
 	signals = code = address = 0;
 }
 

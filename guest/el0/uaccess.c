@@ -4,16 +4,8 @@
 
 #pragma GCC target("no-outline-atomics")
 
-typedef unsigned long u64;
-typedef unsigned int u32;
+#include "call.h"
 
-static long call(long number, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f) {
-	register u64 x0 asm("x0") = a, x1 asm("x1") = b, x2 asm("x2") = c, x3 asm("x3") = d, x4 asm("x4") = e, x5 asm("x5") = f;
-	register long x8 asm("x8") = number;
-	asm volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5), "r"(x8) : "memory");
-	return (long)x0;
-}
-enum { WRITE = 64, EXIT = 93, EXIT_GROUP = 94, FUTEX = 98, SET_ROBUST = 99, GETTID = 178, CLONE = 220, MMAP = 222 };
 enum { WAIT = 0, WAKE = 1, WAKE_OP = 5, OWNER_DIED = 0x40000000 };
 /* VM, FS, FILES, SIGHAND, THREAD, and 0 stored at the end. */
 enum { FLAGS = 0x100 | 0x200 | 0x400 | 0x800 | 0x10000 | 0x200000, THREADS = 6, ROUNDS = 300 };
@@ -42,10 +34,7 @@ static void give(void) {
 }
 
 static void fail(const char *text) {
-	u64 len = 0;
-	while (text[len])
-		len++;
-	call(WRITE, 1, (u64)text, len, 0, 0, 0);
+	print_text(text);
 	call(EXIT_GROUP, 1, 0, 0, 0, 0, 0);
 }
 
@@ -56,7 +45,7 @@ __attribute__((noreturn)) void body(u64 n) {
 	heads[n].offset = (u64)&robust[n].word - (u64)&robust[n].next;
 	robust[n].next = (u64)&heads[n].next;
 	__atomic_store_n(&robust[n].word, (u32)call(GETTID, 0, 0, 0, 0, 0, 0), __ATOMIC_RELEASE);
-	if (call(SET_ROBUST, (u64)&heads[n], sizeof heads[n], 0, 0, 0, 0) != 0)
+	if (call(SET_ROBUST_LIST, (u64)&heads[n], sizeof heads[n], 0, 0, 0, 0) != 0)
 		fail("uaccess: no robust list\n");
 	for (int round = 0; round < ROUNDS; round++) {
 		take();

@@ -1,43 +1,12 @@
-/* What the parts of fuzz.c share: system calls, random numbers, and the places that arguments point to. No library. */
+/* What the parts of fuzz.c share: random numbers, and the places that arguments point to. */
 
-typedef unsigned long u64;
-typedef unsigned int u32;
-typedef unsigned char u8;
+#include "../call.h"
 
 enum { PAGE = 4096 };
 
-enum { GETCWD = 17, DUP = 23, DUP3 = 24, FCNTL = 25, IOCTL = 29, MKNOD = 33, MKDIR = 34, UNLINK = 35, SYMLINK = 36, LINK = 37,
-       RENAME = 38, UMOUNT = 39, MOUNT = 40, TRUNCATE = 45, FTRUNCATE = 46, CHDIR = 49, FCHMOD = 52, OPEN = 56, CLOSE = 57,
-       PIPE = 59, GETDENTS = 61, SEEK = 62, READ = 63, WRITE = 64, READV = 65, WRITEV = 66, PREAD = 67, PWRITE = 68,
-       SENDFILE = 71, PPOLL = 73, READLINK = 78, EXIT = 93, EXIT_GROUP = 94, FUTEX = 98, NANOSLEEP = 101, CLOCK_GETTIME = 113,
-       YIELD = 124, KILL = 129, TKILL = 130, SIGALTSTACK = 132, SIGACTION = 134, SIGPROCMASK = 135, SIGRETURN = 139,
-       REBOOT = 142, SETPGID = 154, GETPID = 172, GETTID = 178, BRK = 214, MUNMAP = 215, MREMAP = 216, CLONE = 220, EXEC = 221,
-       MMAP = 222, MPROTECT = 226, MADVISE = 233, WAIT = 260, PRLIMIT = 261, CLOSE_RANGE = 436, CLONE3 = 435 };
 enum { AT_CWD = -100, RDWR = 2, CREAT = 0100, DIRECTORY = 040000 };
 enum { PRIVATE = 2, SHARED = 1, FIXED = 0x10, ANONYMOUS = 0x20 };
 
-static long call(u64 number, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f) {
-	register u64 x0 asm("x0") = a, x1 asm("x1") = b, x2 asm("x2") = c, x3 asm("x3") = d, x4 asm("x4") = e,
-		     x5 asm("x5") = f;
-	register u64 x8 asm("x8") = number;
-	asm volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5), "r"(x8) : "memory");
-	return (long)x0;
-}
-#define call0(n) call(n, 0, 0, 0, 0, 0, 0)
-#define call1(n, a) call(n, (u64)(a), 0, 0, 0, 0, 0)
-#define call2(n, a, b) call(n, (u64)(a), (u64)(b), 0, 0, 0, 0)
-#define call3(n, a, b, c) call(n, (u64)(a), (u64)(b), (u64)(c), 0, 0, 0)
-#define call4(n, a, b, c, d) call(n, (u64)(a), (u64)(b), (u64)(c), (u64)(d), 0, 0)
-
-static u64 length_of(const char *text) {
-	u64 length = 0;
-	while (text[length])
-		length++;
-	return length;
-}
-static void say(const char *text) {
-	call3(WRITE, 1, text, length_of(text));
-}
 static void say_number(u64 value) {
 	char digits[21];
 	int at = 20;
@@ -45,16 +14,16 @@ static void say_number(u64 value) {
 	do
 		digits[--at] = (char)('0' + value % 10);
 	while (value /= 10);
-	say(digits + at);
+	print_text(digits + at);
 }
 static u64 milliseconds(void) {
 	u64 time[2];
-	call2(CLOCK_GETTIME, 1, time);
+	call(CLOCK_GETTIME, 1, time);
 	return time[0] * 1000 + time[1] / 1000000;
 }
 static void sleep_microseconds(u64 us) {
 	u64 time[2] = {us / 1000000, us % 1000000 * 1000};
-	call2(NANOSLEEP, time, 0);
+	call(NANOSLEEP, time, 0);
 }
 
 /* SplitMix64. Each thread has its own state, on its stack or where its handlers find it. */

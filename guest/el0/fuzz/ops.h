@@ -18,19 +18,19 @@ static void op_memory(Thread *thread) {
 	u64 at = ARENA + below(random, ARENA_PAGES) * PAGE, length = (1 + below(random, 40)) * PAGE;
 	u64 rights = below(random, 8);
 	switch (below(random, 12)) {
-	case 0: call2(MUNMAP, at, length); break;
+	case 0: call(MUNMAP, at, length); break;
 	case 1: case 2:
 		call(MMAP, at, length, rights | 3, PRIVATE | ANONYMOUS | FIXED, -1ul, 0);
 		break;
 	case 3: call(MMAP, at, length, rights | 3, SHARED | ANONYMOUS | FIXED, -1ul, 0); break;
-	case 4: call3(MPROTECT, at, length, rights); break;
-	case 5: call3(MADVISE, at, length, below(random, 30)); break;
+	case 4: call(MPROTECT, at, length, rights); break;
+	case 5: call(MADVISE, at, length, below(random, 30)); break;
 	case 6: call(MREMAP, at, length, below(random, 60) * PAGE, below(random, 8), ARENA + below(random, ARENA_PAGES) * PAGE, 0); break;
 	case 7: call(MMAP, argument(random), size_of(random), rights, next(random), below(random, 8), argument(random)); break;
 	case 8: call(MREMAP, argument(random), size_of(random), size_of(random), below(random, 8), argument(random), 0); break;
-	case 9: call1(BRK, call1(BRK, 0) + below(random, 64 * PAGE) - 16 * PAGE); break;
+	case 9: call(BRK, call(BRK, 0) + below(random, 64 * PAGE) - 16 * PAGE); break;
 	case 10: call(MMAP, at, length, rights | 1, PRIVATE | FIXED, 3 + below(random, 6), PAGE * below(random, 4)); break;
-	default: call2(MUNMAP, wild_address(random), size_of(random)); break;
+	default: call(MUNMAP, wild_address(random), size_of(random)); break;
 	}
 }
 
@@ -59,7 +59,7 @@ static void op_call(Thread *thread) {
 	u64 number = number_of_call(random);
 	/* Nobody but pid 1 is told to end by number, and the children that are meant by -1 are everyone. */
 	if (number == KILL || number == TKILL) {
-		call2(number, call0(number == KILL ? GETPID : GETTID), below(random, 66));
+		call(number, call(number == KILL ? GETPID : GETTID), below(random, 66));
 		return;
 	}
 	call(number, argument(random), argument(random), argument(random), argument(random), argument(random), argument(random));
@@ -71,21 +71,21 @@ static void op_file(Thread *thread) {
 	const char *at = name(random);
 	u64 fd = below(random, 16);
 	switch (below(random, 16)) {
-	case 0: case 1: call4(OPEN, AT_CWD, at, below(random, 3) ? RDWR | CREAT : next(random), 0777); break;
-	case 2: call3(MKDIR, AT_CWD, at, 0777); break;
-	case 3: call3(UNLINK, AT_CWD, at, below(random, 2) * 0x200); break;
-	case 4: call4(RENAME, AT_CWD, at, AT_CWD, name(random)); break;
-	case 5: call3(SYMLINK, name(random), AT_CWD, at); break;
+	case 0: case 1: call(OPENAT, AT_CWD, at, below(random, 3) ? RDWR | CREAT : next(random), 0777); break;
+	case 2: call(MKDIR, AT_CWD, at, 0777); break;
+	case 3: call(UNLINKAT, AT_CWD, at, below(random, 2) * 0x200); break;
+	case 4: call(RENAME, AT_CWD, at, AT_CWD, name(random)); break;
+	case 5: call(SYMLINK, name(random), AT_CWD, at); break;
 	case 6: call(LINK, (u64)AT_CWD, (u64)at, (u64)AT_CWD, (u64)name(random), 0, 0); break;
-	case 7: call2(FTRUNCATE, fd, below(random, 3) ? below(random, 1 << 20) : argument(random)); break;
-	case 8: call4(below(random, 2) ? PREAD : PWRITE, fd, arena_address(random), size_of(random), size_of(random)); break;
-	case 9: call3(below(random, 2) ? READ : WRITE, fd, arena_address(random), size_of(random)); break;
-	case 10: call3(GETDENTS, fd, arena_address(random), size_of(random)); break;
-	case 11: call3(SEEK, fd, argument(random), below(random, 6)); break;
-	case 12: call4(MKNOD, AT_CWD, at, 010777, 0); break;
-	case 13: call4(SENDFILE, fd, below(random, 16), below(random, 2) ? 0 : argument(random), size_of(random)); break;
-	case 14: call1(CHDIR, at); break;
-	default: call1(CLOSE, 3 + fd); break;
+	case 7: call(FTRUNCATE, fd, below(random, 3) ? below(random, 1 << 20) : argument(random)); break;
+	case 8: call(below(random, 2) ? PREAD : PWRITE, fd, arena_address(random), size_of(random), size_of(random)); break;
+	case 9: call(below(random, 2) ? READ : WRITE, fd, arena_address(random), size_of(random)); break;
+	case 10: call(GETDENTS, fd, arena_address(random), size_of(random)); break;
+	case 11: call(LSEEK, fd, argument(random), below(random, 6)); break;
+	case 12: call(MKNODAT, AT_CWD, at, 010777, 0); break;
+	case 13: call(SENDFILE, fd, below(random, 16), below(random, 2) ? 0 : argument(random), size_of(random)); break;
+	case 14: call(CHDIR, at); break;
+	default: call(CLOSE, 3 + fd); break;
 	}
 }
 
@@ -98,7 +98,7 @@ static void op_vector(Thread *thread) {
 		vector[n] = below(random, 3) ? arena_address(random) : argument(random);
 		vector[n + 1] = size_of(random);
 	}
-	call3(below(random, 2) ? READV : WRITEV, below(random, 16), below(random, 8) ? (u64)vector : argument(random), count);
+	call(below(random, 2) ? READV : WRITEV, below(random, 16), below(random, 8) ? (u64)vector : argument(random), count);
 }
 
 /* Numbers of files until there are no more. */
@@ -108,18 +108,18 @@ static void op_descriptors(Thread *thread) {
 		return;
 	u64 limit[2] = {below(random, 2) ? 64 : 1 + below(random, 1ul << 40), -1ul};
 	if (below(random, 4) == 0)
-		call4(PRLIMIT, 0, 7, limit, 0);
+		call(PRLIMIT64, 0, 7, limit, 0);
 	for (int n = 0; n < 1100; n++) {
 		u64 place = arena_address(random) & ~3ul;
-		long result = below(random, 2) ? call2(PIPE, place, below(random, 8) ? 0 : next(random)) : call1(DUP, below(random, 4));
+		long result = below(random, 2) ? call(PIPE2, place, below(random, 8) ? 0 : next(random)) : call(DUP, below(random, 4));
 		if (result < 0)
 			break;
 	}
-	call3(DUP3, 0, argument(random), 0);
-	call3(FCNTL, 0, 0, argument(random));
-	call4(PPOLL, arena_address(random), size_of(random), SCRATCH, 0);
+	call(DUP3, 0, argument(random), 0);
+	call(FCNTL, 0, 0, argument(random));
+	call(PPOLL, arena_address(random), size_of(random), SCRATCH, 0);
 	if (below(random, 2))
-		call3(CLOSE_RANGE, 4, -1u, 0);
+		call(CLOSE_RANGE, 4, -1u, 0);
 }
 
 static u32 junk_word(Random *random) {
@@ -187,12 +187,12 @@ static void op_signals(Thread *thread) {
 	u64 action[4] = {argument(random), next(random), argument(random), next(random)};
 	u64 stack[3] = {arena_address(random), next(random), size_of(random)};
 	switch (below(random, 6)) {
-	case 0: call4(SIGACTION, 32 + below(random, 33), action, 0, 8); break;
-	case 1: call4(SIGPROCMASK, below(random, 4), action, 0, 8); break;
-	case 2: if (below(random, 8) == 0) call2(SIGALTSTACK, stack, argument(random)); break;
-	case 3: call2(TKILL, call0(GETTID), below(random, 66)); break;
-	case 4: call4(SIGACTION, below(random, 66), argument(random), argument(random), 8); break;
-	default: call2(KILL, call0(GETPID), 32 + below(random, 33)); break;
+	case 0: call(SIGACTION, 32 + below(random, 33), action, 0, 8); break;
+	case 1: call(SIGPROCMASK, below(random, 4), action, 0, 8); break;
+	case 2: if (below(random, 8) == 0) call(SIGALTSTACK, stack, argument(random)); break;
+	case 3: call(TKILL, call(GETTID), below(random, 66)); break;
+	case 4: call(SIGACTION, below(random, 66), argument(random), argument(random), 8); break;
+	default: call(KILL, call(GETPID), 32 + below(random, 33)); break;
 	}
 }
 
@@ -220,9 +220,9 @@ static void op_exec(Thread *thread) {
 	if (below(random, 8))
 		return;
 	u8 *bytes = (u8 *)(SCRATCH + 512 * 1024 / 2);
-	long from = call4(OPEN, AT_CWD, "/init", 0, 0);
-	long length = call3(READ, from, bytes, 65536);
-	call1(CLOSE, from);
+	long from = call(OPENAT, AT_CWD, "/init", 0, 0);
+	long length = call(READ, from, bytes, 65536);
+	call(CLOSE, from);
 	if (length < 256)
 		return;
 	u64 changes = 1 + below(random, 6);
@@ -239,14 +239,14 @@ static void op_exec(Thread *thread) {
 	if (below(random, 8) == 0) {
 		bytes[0] = '#', bytes[1] = '!', bytes[2] = '/', bytes[3] = 't', bytes[4] = '/', bytes[5] = 'x', bytes[6] = '\n';
 	}
-	long to = call4(OPEN, AT_CWD, "/t/x", RDWR | CREAT, 0777);
-	call3(WRITE, to, bytes, length);
-	call2(FCHMOD, to, 0777);
-	call1(CLOSE, to);
+	long to = call(OPENAT, AT_CWD, "/t/x", RDWR | CREAT, 0777);
+	call(WRITE, to, bytes, length);
+	call(FCHMOD, to, 0777);
+	call(CLOSE, to);
 	const char *arguments[] = {"x", "again", 0};
 	if (call(CLONE, 17, 0, 0, 0, 0, 0) == 0) {
-		call3(EXEC, "/t/x", below(random, 4) ? (u64)arguments : argument(random), below(random, 2) ? 0 : argument(random));
-		call1(EXIT, 0);
+		call(EXECVE, "/t/x", below(random, 4) ? (u64)arguments : argument(random), below(random, 2) ? 0 : argument(random));
+		call(EXIT, 0);
 	}
 }
 
@@ -258,12 +258,12 @@ static void op_fork(Thread *thread) {
 	case 0:
 		for (u64 n = 0; n < depth; n++)
 			call(CLONE, 17, 0, 0, 0, 0, 0);
-		call1(EXIT_GROUP, 0);
+		call(EXIT_GROUP, 0);
 		break;
 	case 1: { /* vfork */
 		long child = call(CLONE, 0x4000 | 0x100 | 17, SCRATCH + 40 * PAGE, 0, 0, 0, 0);
 		if (child == 0)
-			call1(EXIT, 3);
+			call(EXIT, 3);
 		break;
 	}
 	case 2: { /* any flags; a child that shares the stack must not return */
@@ -275,7 +275,7 @@ static void op_fork(Thread *thread) {
 			     : "x0", "x1", "x2", "x3", "x4", "x8", "memory");
 		break;
 	}
-	case 3: call4(WAIT, -1, argument(random), 1, argument(random)); break;
+	case 3: call(WAIT4, -1, argument(random), 1, argument(random)); break;
 	default: break;
 	}
 }
