@@ -337,6 +337,11 @@ impl Outcome {
         }
     }
 
+    /// Whether the run was killed at its limit.
+    pub fn is_over_limit(&self) -> bool {
+        self.limit.is_some()
+    }
+
     /// Whether some console line is exactly this.
     pub fn has_line(&self, wanted: &str) -> bool {
         self.lines.iter().any(|(_, line)| line == wanted)

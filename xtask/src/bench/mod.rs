@@ -16,12 +16,16 @@ use crate::setup::{self, Part};
 /// What can be measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Bench {
-    /// Boot of 6.1 to init and power-off.
+    /// Boot of 6.1 on one CPU to init and power-off.
     Boot,
+    /// The same on 1, 8 and 64 CPUs.
+    Boots,
     /// An integer loop in EL0.
     Int,
     /// getpid(2), with and without KPTI.
     Getpid,
+    /// Integer, floating point, NEON, system call, fork, page fault, hackbench.
+    Programs,
     /// 6.1 at EL2 with a 6.1 guest of its KVM, to the guest's shell.
     Nested,
 }
@@ -30,7 +34,7 @@ enum Bench {
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What to measure.
-    #[arg(value_enum, required = true)]
+    #[arg(value_enum, default_values = ["boots", "programs"])]
     benches: Vec<Bench>,
     /// Runs of each machine.
     #[arg(long, default_value_t = 3)]
@@ -49,7 +53,7 @@ pub fn run(args: &Args) -> Result<()> {
         bail!("--runs 0 measures nothing");
     }
     setup::ensure(&[Part::Guests, Part::QemuSystem])?;
-    if args.benches.iter().any(|bench| matches!(bench, Bench::Int | Bench::Getpid)) {
+    if args.benches.iter().any(|bench| matches!(bench, Bench::Int | Bench::Getpid | Bench::Programs)) {
         setup::ensure(&[Part::Cross])?;
     }
     let guests = Guests::prepare(&[KERNEL])?;
@@ -57,7 +61,9 @@ pub fn run(args: &Args) -> Result<()> {
     let lab = Lab { guests: &guests, runs: args.runs, cpu: cpu_name(&args.cpu) };
     for bench in &args.benches {
         let report = match bench {
-            Bench::Boot => boot::measure(&lab)?,
+            Bench::Boot => boot::measure(&lab, &[1])?,
+            Bench::Boots => boot::measure(&lab, &[1, 8, 64])?,
+            Bench::Programs => programs::all(&lab)?,
             Bench::Int => programs::integer(&lab)?,
             Bench::Getpid => programs::getpid(&lab)?,
             Bench::Nested => nested::measure(&lab)?,
@@ -86,7 +92,8 @@ impl Lab<'_> {
         Ok(figures.into_iter().map(|[pair]| pair).collect())
     }
 
-    /// The same for several figures of each run.
+    /// The same for several figures of each run. A run of QEMU that reaches its limit counts as one without end: with many
+    /// CPUs some stall.
     fn alternate_figures<const N: usize>(
         &self,
         boots: &[Boot],
@@ -97,10 +104,12 @@ impl Lab<'_> {
             for (boot, pairs) in boots.iter().zip(&mut pairs) {
                 for machine in [Machine::Vambrace, Machine::Qemu] {
                     let outcome = boot.run(machine, Echo::Off)?;
-                    let taken = outcome
-                        .expect_status(0)
-                        .and_then(|()| values(&outcome))
-                        .with_context(|| format!("a run on {} went wrong", machine.name()))?;
+                    let taken = if machine == Machine::Qemu && outcome.is_over_limit() {
+                        [f64::INFINITY; N]
+                    } else {
+                        let taken = outcome.expect_status(0).and_then(|()| values(&outcome));
+                        taken.with_context(|| format!("a run on {} went wrong", machine.name()))?
+                    };
                     for (pair, taken) in pairs.iter_mut().zip(taken) {
                         match machine {
                             Machine::Vambrace => pair.ours.push(taken),
@@ -111,11 +120,6 @@ impl Lab<'_> {
             }
         }
         Ok(pairs)
-    }
-
-    /// The same for one boot.
-    fn alternate_one(&self, boot: Boot, value: impl Fn(&Outcome) -> Result<f64>) -> Result<Pair> {
-        Ok(self.alternate(&[boot], value)?.remove(0))
     }
 }
 
@@ -147,11 +151,11 @@ struct Report {
 
 impl Report {
     fn print(&self, runs: usize) {
-        println!("{:<28} {:>12} {:>12} {:>8}   (medians of {runs})", "bench", "vambrace", "qemu", "ratio");
+        println!("{:<36} {:>12} {:>12} {:>8}   (medians of {runs})", "bench", "vambrace", "qemu", "ratio");
         for row in &self.rows {
             let (ours, qemus) = (median(&row.pair.ours), median(&row.pair.qemus));
             let name = format!("{} [{}]", row.name, row.unit);
-            println!("{name:<28} {ours:>12.3} {qemus:>12.3} {:>8.2}", ours / qemus);
+            println!("{name:<36} {ours:>12.3} {qemus:>12.3} {:>8.2}", ours / qemus);
         }
         for note in &self.notes {
             println!("{note}");
@@ -166,7 +170,7 @@ fn float(count: u64) -> f64 {
 }
 
 /// The middle value; the mean of the two in the middle for an even number. 0 values give NaN.
-fn median(values: &[f64]) -> f64 {
+pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     match (sorted.len(), sorted.len() / 2) {

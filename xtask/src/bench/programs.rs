@@ -1,39 +1,64 @@
-//! Static EL0 programs (`guest/el0/`) in the initramfs, timed from line to line of the console.
+//! Static EL0 programs (`guest/el0/bench/`) and hackbench in the initramfs, timed from line to line of the console.
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use super::{KERNEL, Lab, Pair, Report, Row, float, median};
-use crate::boot::{self, Boot};
-use crate::guests::File;
+use crate::boot::{self, Boot, Outcome};
+use crate::guests::{File, HACKBENCH};
 use crate::shell;
 
-/// One program: it prints `bench: begin`, runs its loop, prints `bench: end`.
+/// One program: it prints `bench: begin NAME`, does its operations, prints `bench: end NAME`, and may print a sum.
 struct Program {
-    name: &'static str,
-    iterations: u64,
+    /// Of the file in `guest/el0/bench`.
+    file: &'static str,
+    /// For the table.
+    title: &'static str,
+    operations: u64,
 }
 
-const INTEGER: Program = Program { name: "int", iterations: 50_000_000 };
-/// Instructions in the loop of `guest/el0/int.S`, which checks this itself.
+impl Program {
+    fn name(&self) -> &'static str {
+        self.file.split('.').next().unwrap_or(self.file)
+    }
+}
+
+const INTEGER: Program = Program { file: "int.S", title: "integer, 10 instructions", operations: 50_000_000 };
+/// Instructions in the loop of `guest/el0/bench/int.S`, which checks this itself.
 const INTEGER_LOOP: u64 = 10;
-const GETPID: Program = Program { name: "getpid", iterations: 500_000 };
+const GETPID: Program = Program { file: "getpid.S", title: "system call (getpid)", operations: 500_000 };
+/// What the table has besides boots and hackbench.
+const PROGRAMS: [Program; 7] = [
+    INTEGER,
+    Program { file: "fp.c", title: "double, a step of 2 bodies", operations: 2_000_000 },
+    Program { file: "neon_f32.c", title: "NEON, a * x + y, 4 floats", operations: 20_000_000 },
+    Program { file: "neon_int.c", title: "NEON, 5 integer operations", operations: 20_000_000 },
+    GETPID,
+    Program { file: "fork.c", title: "fork, exit, wait", operations: 2_000 },
+    Program { file: "fault.c", title: "page fault", operations: 1 << 16 },
+];
+/// Hackbench's groups of 40 processes, and how many messages each sends to each.
+const HACKBENCH_SIZE: [&str; 4] = ["-g", "2", "-l", "50"];
 
 /// Million instructions a second of an integer loop.
 pub fn integer(lab: &Lab<'_>) -> Result<Report> {
     let seconds = time(lab, &INTEGER, &[""])?.remove(0);
-    let millions = float(INTEGER.iterations * INTEGER_LOOP) / 1e6;
-    let row = Row { name: "integer loop".to_owned(), unit: "MIPS", pair: seconds.map(|seconds| millions / seconds) };
+    let row = Row { name: "integer loop".to_owned(), unit: "MIPS", pair: seconds.map(millions_a_second) };
     Ok(Report { rows: vec![row], notes: Vec::new() })
+}
+
+fn millions_a_second(seconds: f64) -> f64 {
+    float(INTEGER.operations * INTEGER_LOOP) / 1e6 / seconds
 }
 
 /// Nanoseconds of one getpid, with the kernel's table isolation on and off.
 pub fn getpid(lab: &Lab<'_>) -> Result<Report> {
-    let per_call = |seconds: &Pair| seconds.map(|seconds| seconds * 1e9 / float(GETPID.iterations));
+    let per_call = |seconds: &Pair| seconds.map(|seconds| seconds * 1e9 / float(GETPID.operations));
     let seconds = time(lab, &GETPID, &["kpti=on", "kpti=off"])?;
     let (on, off) = (per_call(&seconds[0]), per_call(&seconds[1]));
     let ratio = |on: &[f64], off: &[f64]| median(on) / median(off);
@@ -46,42 +71,107 @@ pub fn getpid(lab: &Lab<'_>) -> Result<Report> {
     Ok(Report { rows: vec![row("kpti=on", on), row("kpti=off", off)], notes: vec![note] })
 }
 
-/// Host seconds of the program's loop, for each of `variants` of the kernel's command line.
+/// All programs and hackbench, one after another in one boot: nanoseconds an operation, and hackbench's seconds.
+pub fn all(lab: &Lab<'_>) -> Result<Report> {
+    const TIMES: usize = PROGRAMS.len() + 1;
+    let mut lines = Vec::new();
+    let mut files = lab.guests.program(&HACKBENCH)?;
+    for program in &PROGRAMS {
+        files.push(executable(program)?);
+        lines.push(format!("/bench/{} || exit 1", program.name()));
+    }
+    let hackbench = HACKBENCH_SIZE.join(" ");
+    lines.push("echo bench: begin hackbench".to_owned());
+    lines.push(format!("hackbench {hackbench} || exit 1"));
+    lines.push("echo bench: end hackbench\n".to_owned());
+    let script = lines.join("\n");
+    let boot = prepare(lab, "bench-all", "", &script, files)?;
+    // Both machines must have computed the same in each run.
+    let sums: RefCell<Option<Vec<String>>> = RefCell::new(None);
+    let mut pairs = lab
+        .alternate_figures(&[boot], |outcome| {
+            expect_batch(outcome, "bench-all")?;
+            let found: Vec<String> = outcome.lines_from("bench: sum ").map(str::to_owned).collect();
+            let mut sums = sums.borrow_mut();
+            let known = sums.get_or_insert_with(|| found.clone());
+            ensure!(*known == found, "sums differ: {known:?} and {found:?}");
+            let mut seconds = [0.0; TIMES];
+            for (seconds, program) in seconds.iter_mut().zip(&PROGRAMS) {
+                *seconds = between(outcome, program.name())?;
+            }
+            seconds[TIMES - 1] = between(outcome, "hackbench")?;
+            Ok(seconds)
+        })?
+        .remove(0)
+        .into_iter();
+    let mut rows = Vec::new();
+    let mut notes = Vec::new();
+    for (program, seconds) in PROGRAMS.iter().zip(&mut pairs) {
+        if program.file == INTEGER.file {
+            let [ours, qemus] = [&seconds.ours, &seconds.qemus].map(|runs| millions_a_second(median(runs)));
+            notes
+                .push(format!("integer loop: {ours:.0} million instructions a second on vambrace, {qemus:.0} on qemu"));
+        }
+        let pair = seconds.map(|seconds| seconds * 1e9 / float(program.operations));
+        rows.push(Row { name: program.title.to_owned(), unit: "ns", pair });
+    }
+    for pair in pairs {
+        rows.push(Row { name: format!("hackbench {hackbench}"), unit: "s", pair });
+    }
+    Ok(Report { rows, notes })
+}
+
+/// Host seconds of the program's operations, for each of `variants` of the kernel's command line.
 fn time(lab: &Lab<'_>, program: &Program, variants: &[&str]) -> Result<Vec<Pair>> {
-    let executable = fs::read(build(program)?)?;
-    let batch = format!("bench-{}", program.name);
-    let initrd = lab.guests.initrd_with(
-        &batch,
-        &[
-            File { path: format!("bench/{}", program.name), permissions: 0o755, contents: executable },
-            File {
-                path: format!("batch/{batch}.sh"),
-                permissions: 0o755,
-                contents: format!("/bench/{}\n", program.name).into_bytes(),
-            },
-        ],
-    )?;
-    let boot = |words: &&str| {
-        let words = format!("{words} vambrace.batch={batch}");
-        let mut boot = Boot::new(lab.guests, KERNEL, words.trim_start()).with_initrd(&initrd);
-        boot.cpu = Some(lab.cpu);
-        boot.limit = Duration::from_secs(600);
-        boot
-    };
-    let boots: Vec<Boot> = variants.iter().map(boot).collect();
-    lab.alternate(&boots, |outcome| {
-        outcome.expect_line(&format!("vambrace-batch: {batch}: status 0"))?;
-        outcome.seconds_between("bench: begin", "bench: end")
+    let batch = format!("bench-{}", program.name());
+    let script = format!("/bench/{}\n", program.name());
+    let executable = executable(program)?;
+    let boots: Result<Vec<Boot>> =
+        variants.iter().map(|words| prepare(lab, &batch, words, &script, vec![executable.clone()])).collect();
+    lab.alternate(&boots?, |outcome| {
+        expect_batch(outcome, &batch)?;
+        between(outcome, program.name())
     })
 }
 
-/// Assembles `guest/el0/NAME.S` into a static program.
+fn expect_batch(outcome: &Outcome, batch: &str) -> Result<()> {
+    outcome.expect_status(0)?;
+    outcome.expect_line(&format!("vambrace-batch: {batch}: status 0"))
+}
+
+fn between(outcome: &Outcome, name: &str) -> Result<f64> {
+    outcome.seconds_between(&format!("bench: begin {name}"), &format!("bench: end {name}"))
+}
+
+/// A boot that runs `script` with `files` beside it.
+fn prepare(lab: &Lab<'_>, batch: &str, words: &str, script: &str, mut files: Vec<File>) -> Result<Boot> {
+    let path = format!("batch/{batch}.sh");
+    files.push(File { path, permissions: 0o755, contents: script.as_bytes().to_vec() });
+    let initrd = lab.guests.initrd_with(batch, &files)?;
+    let words = format!("{words} vambrace.batch={batch}");
+    let mut boot = Boot::new(lab.guests, KERNEL, words.trim_start()).with_initrd(&initrd);
+    boot.cpu = Some(lab.cpu);
+    boot.limit = Duration::from_secs(600);
+    Ok(boot)
+}
+
+fn executable(program: &Program) -> Result<File> {
+    let contents = fs::read(build(program)?)?;
+    Ok(File { path: format!("bench/{}", program.name()), permissions: 0o755, contents })
+}
+
+/// Makes a static program of `guest/el0/bench/FILE`.
 fn build(program: &Program) -> Result<PathBuf> {
-    let source = shell::workspace_root().join("guest/el0").join(format!("{}.S", program.name));
-    let target = boot::scratch(&format!("el0-{}", program.name))?;
+    let source = shell::workspace_root().join("guest/el0/bench").join(program.file);
+    let target = boot::scratch(&format!("bench-{}", program.name()))?;
+    let is_assembly = source.extension() == Some("S".as_ref());
     let mut gcc = Command::new("aarch64-linux-gnu-gcc");
-    gcc.args(["-nostdlib", "-static", "-Wl,--build-id=none"])
-        .arg(format!("-DITERATIONS={}", program.iterations))
+    gcc.args(["-nostdlib", "-static", "-Wl,--build-id=none"]);
+    if !is_assembly {
+        gcc.args(["-O2", "-ffreestanding", "-fno-stack-protector", "-fno-math-errno", "-Wall", "-Wextra", "-Werror"]);
+    }
+    gcc.arg(format!("-DNAME=\"{}\"", program.name()))
+        .arg(format!("-DITERATIONS={}", program.operations))
         .arg(format!("-DINTEGER_LOOP={INTEGER_LOOP}"))
         .arg("-o")
         .arg(&target)
