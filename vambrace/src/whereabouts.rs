@@ -72,19 +72,31 @@ impl SymbolSource {
     }
 }
 
-/// Where each CPU was, one line each, if the run ended at a limit, in a way that goes on no more, or by an error of the
-/// tool; all about the CPU that met that.
+/// Linux's function for what it cannot survive: whoever is in it does not come back.
+const PANIC: &str = "panic";
+
+/// Where each CPU was, one line each, if the run ended at a limit, in a way that goes on no more, by an error of the tool, or
+/// with a CPU in the guest's panic; all about the CPU that met that.
 pub fn whereabouts(machine: &Machine, outcome: &Outcome, symbols: SymbolSource) -> String {
-    let culprit = match outcome {
-        Outcome::Tool { cpu, .. } => Some(*cpu),
-        Outcome::Limit(_) | Outcome::Stuck(_) => None,
-        _ => return String::new(),
+    let (is_asked_for, culprit) = match outcome {
+        Outcome::Tool { cpu, .. } => (true, Some(*cpu)),
+        Outcome::Limit(_) | Outcome::Stuck(_) => (true, None),
+        Outcome::Reset | Outcome::Quit => (false, None),
+        Outcome::PoweredOff | Outcome::Exit(_) | Outcome::Paused => return String::new(),
     };
+    let cpus = machine.diagnose(&symbols.read());
+    let panicked = cpus.iter().find(|cpu| cpu.is_in(PANIC)).map(|cpu| cpu.cpu);
+    if !is_asked_for && panicked.is_none() {
+        return String::new();
+    }
     let mut text = String::new();
-    for cpu in machine.diagnose(&symbols.read()) {
+    for cpu in cpus {
         // Writing to a string does not fail.
-        let _ =
-            if culprit == Some(cpu.cpu) { write!(text, "{cpu}") } else { writeln!(text, "{}", Diagnosis::line(&cpu)) };
+        let _ = if culprit.or(panicked) == Some(cpu.cpu) {
+            write!(text, "{cpu}")
+        } else {
+            writeln!(text, "{}", Diagnosis::line(&cpu))
+        };
     }
     text
 }
@@ -140,5 +152,11 @@ mod tests {
         assert_eq!(whereabouts(&machine, &limit, symbols()), line);
         assert_eq!(whereabouts(&machine, &Outcome::Tool { cpu: 1, error }, symbols()), line);
         assert_eq!(whereabouts(&machine, &Outcome::PoweredOff, symbols()), "");
+        assert_eq!(whereabouts(&machine, &Outcome::Reset, symbols()), "");
+        let panic = || SymbolSource::User(Symbols::from_map(b"40000000 T panic\n").unwrap());
+        for outcome in [Outcome::Reset, Outcome::Quit] {
+            let text = whereabouts(&machine, &outcome, panic());
+            assert!(text.starts_with("CPU 0 in EL2 at 0x0000000040000000 panic+0x0"), "{text}");
+        }
     }
 }

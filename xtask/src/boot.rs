@@ -87,6 +87,8 @@ pub struct Boot {
     pub words: Vec<String>,
     /// Further properties of QEMU's board, each behind a comma; Vambrace's has what the CPU has.
     pub qemu_board: &'static str,
+    /// The program that is Vambrace; `None`: the usual build.
+    pub binary: Option<PathBuf>,
     /// What is put before Vambrace's command line, such as a shell that sets limits.
     pub wrapper: Vec<String>,
     /// What is typed: a file.
@@ -128,6 +130,7 @@ impl Boot {
             semihosting: false,
             words: Vec::new(),
             qemu_board: "",
+            binary: None,
             wrapper: Vec::new(),
             input: None,
             until: None,
@@ -154,11 +157,12 @@ impl Boot {
     }
 
     fn vambrace(&self) -> Command {
+        let binary = self.binary.clone().unwrap_or_else(vambrace_binary);
         let mut command = match self.wrapper.split_first() {
-            None => Command::new(vambrace_binary()),
+            None => Command::new(binary),
             Some((program, words)) => {
                 let mut command = Command::new(program);
-                command.args(words).arg(vambrace_binary());
+                command.args(words).arg(binary);
                 command
             }
         };
@@ -477,6 +481,15 @@ fn vambrace_binary() -> PathBuf {
         return given.into();
     }
     built_vambrace()
+}
+
+/// Builds the release binary with a feature of its crate, apart from the usual one; returns where it is.
+pub fn build_vambrace_with(feature: &str) -> Result<PathBuf> {
+    let target = shell::workspace_root().join("target").join(feature);
+    let mut build = shell::cargo();
+    build.args(["build", "--release", "--package", "vambrace", "--features", feature, "--target-dir"]).arg(&target);
+    shell::run(&mut build).with_context(|| format!("building vambrace with {feature}"))?;
+    Ok(target.join("release/vambrace"))
 }
 
 /// Where a build leaves the release binary.

@@ -194,6 +194,14 @@ fn boots(guests: &Guests, tally: &mut Tally) -> Result<()> {
             expect_demo(&boot.run(Machine::Vambrace, Echo::Off)?, cpus)
         });
     }
+    tally.check(&format!("a panic of {KERNEL} comes with a backtrace"), || {
+        // Init ends at once.
+        let outcome = Boot::new(guests, KERNEL, "rdinit=/bin/false").run(Machine::Vambrace, Echo::Off)?;
+        outcome.expect_status(3)?;
+        let backtrace = ["CPU 0 in EL", " panic+0x", " do_exit+0x", "kernel_init"];
+        let missing = backtrace.iter().find(|part| !outcome.complaints.contains(*part));
+        missing.map_or(Ok(()), |part| bail!("no \"{part}\" in the backtrace\n{}", outcome.report()))
+    });
     tally.check(&format!("reset of {KERNEL} ends with exit status 3"), || {
         let outcome = Boot::new(guests, KERNEL, "vambrace.batch=reboot").run(Machine::Vambrace, Echo::Off)?;
         outcome.expect_line("vambrace-batch: reboot: now")?;

@@ -99,6 +99,9 @@ impl RegFacts {
     }
 }
 
+/// Whether there are events at all. What they cost while nobody hears them is measured beside a build without.
+const EVENTS: bool = cfg!(not(feature = "without-events"));
+
 /// A processing element. It implements [`sem::Machine`], and [`Pe::run`] executes.
 ///
 /// The fields that every instruction touches come first.
@@ -345,27 +348,36 @@ impl Pe {
         self.block_memory.forget();
         self.contexts_changed();
     }
+    #[inline(always)]
+    fn detail(&self) -> Detail {
+        if EVENTS { self.detail } else { Detail::Plain }
+    }
+    /// Does anybody hear of this PE's events?
+    #[inline(always)]
+    pub(crate) fn is_heard(&self) -> bool {
+        EVENTS && self.sink.is_some()
+    }
     /// Must every access be looked at? Then nothing is remembered that would spare the look.
     #[inline(always)]
     pub(crate) fn looks_at_accesses(&self) -> bool {
-        self.watchpoints_on || self.detail == Detail::Accesses
+        self.watchpoints_on || self.detail() == Detail::Accesses
     }
     /// Reports an access that found RAM at `offset`.
     #[inline]
     pub(crate) fn report_access(&mut self, kind: event::AccessKind, offset: u64, bytes: u64) {
-        if self.detail == Detail::Accesses {
+        if self.detail() == Detail::Accesses {
             self.emit(Event::Access { kind, pa: self.bus.ram_base().add(offset), bytes });
         }
     }
     /// Reports what retired up to a change of level.
     pub(crate) fn report_retired(&mut self) {
-        if self.detail >= Detail::Instructions {
+        if self.detail() >= Detail::Instructions {
             self.emit(Event::Retired { insns: self.accounted() });
         }
     }
     #[inline]
     pub(crate) fn emit(&mut self, event: Event) {
-        if let Some(sink) = &mut self.sink {
+        if EVENTS && let Some(sink) = &mut self.sink {
             // In the middle of a block the last change of level is later than what was retired before the block.
             sink.event(self.insns.max(self.el_since) + self.skipped, &event);
         }
@@ -374,7 +386,7 @@ impl Pe {
     #[inline]
     pub(crate) fn emit_at(&mut self, insn: Insn, event: Event) {
         let at = self.counter_at(insn);
-        if let Some(sink) = &mut self.sink {
+        if EVENTS && let Some(sink) = &mut self.sink {
             sink.event(at, &event);
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::{KERNEL, Lab, Report, Row, float, median};
+use super::{KERNEL, Lab, MACHINES, Report, Row, float, median};
 use crate::boot::{self, Boot, instructions};
 
 /// A row for each number of CPUs.
@@ -23,7 +23,7 @@ pub fn measure(lab: &Lab<'_>, cpus: &[u32]) -> Result<Report> {
     };
     let boots: Vec<Boot> = cpus.iter().zip(&files).map(boot).collect();
     let pairs = lab.alternate(&boots, |outcome| Ok(outcome.seconds))?;
-    let mut report = Report { rows: Vec::new(), notes: Vec::new() };
+    let mut report = Report { columns: MACHINES, rows: Vec::new(), notes: Vec::new() };
     for ((&cpus, stats), pair) in cpus.iter().zip(&files).zip(pairs) {
         let millions = float(instructions(stats)?) / 1e6;
         report.notes.push(format!(

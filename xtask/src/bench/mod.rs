@@ -4,6 +4,7 @@
 //! alternate, so that a slow spell of the host hits both; tables show medians.
 
 mod boot;
+mod events;
 mod nested;
 mod programs;
 
@@ -26,6 +27,8 @@ enum Bench {
     Getpid,
     /// Integer, floating point, NEON, system call, fork, page fault, hackbench.
     Programs,
+    /// What events cost while nobody hears them, beside a build without.
+    Events,
     /// 6.1 at EL2 with a 6.1 guest of its KVM, to the guest's shell.
     Nested,
 }
@@ -53,7 +56,7 @@ pub fn run(args: &Args) -> Result<()> {
         bail!("--runs 0 measures nothing");
     }
     setup::ensure(&[Part::Guests, Part::QemuSystem])?;
-    if args.benches.iter().any(|bench| matches!(bench, Bench::Int | Bench::Getpid | Bench::Programs)) {
+    if args.benches.iter().any(|bench| matches!(bench, Bench::Int | Bench::Getpid | Bench::Programs | Bench::Events)) {
         setup::ensure(&[Part::Cross])?;
     }
     let guests = Guests::prepare(&[KERNEL])?;
@@ -64,6 +67,7 @@ pub fn run(args: &Args) -> Result<()> {
             Bench::Boot => boot::measure(&lab, &[1])?,
             Bench::Boots => boot::measure(&lab, &[1, 8, 64])?,
             Bench::Programs => programs::all(&lab)?,
+            Bench::Events => events::measure(&lab)?,
             Bench::Int => programs::integer(&lab)?,
             Bench::Getpid => programs::getpid(&lab)?,
             Bench::Nested => nested::measure(&lab)?,
@@ -145,13 +149,18 @@ struct Row {
 
 /// A table and the sentences below it.
 struct Report {
+    /// What the two columns of figures are of.
+    columns: [&'static str; 2],
     rows: Vec<Row>,
     notes: Vec<String>,
 }
 
 impl Report {
     fn print(&self, runs: usize) {
-        println!("{:<36} {:>12} {:>12} {:>8}   (medians of {runs})", "bench", "vambrace", "qemu", "ratio");
+        println!(
+            "{:<36} {:>12} {:>12} {:>8}   (medians of {runs})",
+            "bench", self.columns[0], self.columns[1], "ratio"
+        );
         for row in &self.rows {
             let (ours, qemus) = (median(&row.pair.ours), median(&row.pair.qemus));
             let name = format!("{} [{}]", row.name, row.unit);
@@ -162,6 +171,9 @@ impl Report {
         }
     }
 }
+
+/// The columns of most tables.
+const MACHINES: [&str; 2] = ["vambrace", "qemu"];
 
 /// Counts for division.
 #[expect(clippy::cast_precision_loss, reason = "counts of instructions stay below 2^53")]

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::{Lab, Report, Row};
+use super::{Lab, MACHINES, Report, Row};
 use crate::boot::{self, Boot};
 use crate::nested::{Counts, Nested, Work};
 
@@ -35,5 +35,9 @@ pub fn measure(lab: &Lab<'_>) -> Result<Report> {
         ),
     ];
     let row = |name: &str, pair| Row { name: name.to_owned(), unit: "s", pair };
-    Ok(Report { rows: vec![row("inner boot to shell", inner), row("both boots, power-off", whole)], notes })
+    Ok(Report {
+        columns: MACHINES,
+        rows: vec![row("inner boot to shell", inner), row("both boots, power-off", whole)],
+        notes,
+    })
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use super::{KERNEL, Lab, Pair, Report, Row, float, median};
+use super::{KERNEL, Lab, MACHINES, Pair, Report, Row, float, median};
 use crate::boot::{self, Boot, Outcome};
 use crate::guests::{File, HACKBENCH};
 use crate::shell;
@@ -32,6 +32,7 @@ const INTEGER: Program = Program { file: "int.S", title: "integer, 10 instructio
 /// Instructions in the loop of `guest/el0/bench/int.S`, which checks this itself.
 const INTEGER_LOOP: u64 = 10;
 const GETPID: Program = Program { file: "getpid.S", title: "system call (getpid)", operations: 500_000 };
+const FAULT: Program = Program { file: "fault.c", title: "page fault", operations: 1 << 16 };
 /// What the table has besides boots and hackbench.
 const PROGRAMS: [Program; 7] = [
     INTEGER,
@@ -40,7 +41,7 @@ const PROGRAMS: [Program; 7] = [
     Program { file: "neon_int.c", title: "NEON, 5 integer operations", operations: 20_000_000 },
     GETPID,
     Program { file: "fork.c", title: "fork, exit, wait", operations: 2_000 },
-    Program { file: "fault.c", title: "page fault", operations: 1 << 16 },
+    FAULT,
 ];
 /// Hackbench's groups of 40 processes, and how many messages each sends to each.
 const HACKBENCH_SIZE: [&str; 4] = ["-g", "2", "-l", "50"];
@@ -49,7 +50,7 @@ const HACKBENCH_SIZE: [&str; 4] = ["-g", "2", "-l", "50"];
 pub fn integer(lab: &Lab<'_>) -> Result<Report> {
     let seconds = time(lab, &INTEGER, &[""])?.remove(0);
     let row = Row { name: "integer loop".to_owned(), unit: "MIPS", pair: seconds.map(millions_a_second) };
-    Ok(Report { rows: vec![row], notes: Vec::new() })
+    Ok(Report { columns: MACHINES, rows: vec![row], notes: Vec::new() })
 }
 
 fn millions_a_second(seconds: f64) -> f64 {
@@ -68,7 +69,7 @@ pub fn getpid(lab: &Lab<'_>) -> Result<Report> {
         ratio(&on.qemus, &off.qemus)
     );
     let row = |name: &str, pair| Row { name: format!("getpid {name}"), unit: "ns", pair };
-    Ok(Report { rows: vec![row("kpti=on", on), row("kpti=off", off)], notes: vec![note] })
+    Ok(Report { columns: MACHINES, rows: vec![row("kpti=on", on), row("kpti=off", off)], notes: vec![note] })
 }
 
 /// All programs and hackbench, one after another in one boot: nanoseconds an operation, and hackbench's seconds.
@@ -118,20 +119,50 @@ pub fn all(lab: &Lab<'_>) -> Result<Report> {
     for pair in pairs {
         rows.push(Row { name: format!("hackbench {hackbench}"), unit: "s", pair });
     }
-    Ok(Report { rows, notes })
+    Ok(Report { columns: MACHINES, rows, notes })
 }
 
 /// Host seconds of the program's operations, for each of `variants` of the kernel's command line.
 fn time(lab: &Lab<'_>, program: &Program, variants: &[&str]) -> Result<Vec<Pair>> {
-    let batch = format!("bench-{}", program.name());
+    let boots: Result<Vec<Boot>> = variants.iter().map(|words| alone(lab, program, words)).collect();
+    lab.alternate(&boots?, |outcome| seconds_of(program, outcome))
+}
+
+/// A boot that runs one program.
+fn alone(lab: &Lab<'_>, program: &Program, words: &str) -> Result<Boot> {
     let script = format!("/bench/{}\n", program.name());
-    let executable = executable(program)?;
-    let boots: Result<Vec<Boot>> =
-        variants.iter().map(|words| prepare(lab, &batch, words, &script, vec![executable.clone()])).collect();
-    lab.alternate(&boots?, |outcome| {
-        expect_batch(outcome, &batch)?;
-        between(outcome, program.name())
-    })
+    prepare(lab, &format!("bench-{}", program.name()), words, &script, vec![executable(program)?])
+}
+
+/// Host seconds of its operations in such a boot.
+fn seconds_of(program: &Program, outcome: &Outcome) -> Result<f64> {
+    expect_batch(outcome, &format!("bench-{}", program.name()))?;
+    between(outcome, program.name())
+}
+
+/// A program and the boot that runs it alone.
+pub struct Alone {
+    program: Program,
+    /// The boot.
+    pub boot: Boot,
+}
+
+impl Alone {
+    /// For the table.
+    pub fn title(&self) -> &'static str {
+        self.program.title
+    }
+
+    /// Host seconds of its operations.
+    pub fn seconds(&self, outcome: &Outcome) -> Result<f64> {
+        seconds_of(&self.program, outcome)
+    }
+}
+
+/// Programs for [`super::events`]: one that makes no events, and two that make many.
+pub fn alone_each(lab: &Lab<'_>) -> Result<Vec<Alone>> {
+    let alone = |program: Program| Ok(Alone { boot: alone(lab, &program, "")?, program });
+    [INTEGER, GETPID, FAULT].into_iter().map(alone).collect()
 }
 
 fn expect_batch(outcome: &Outcome, batch: &str) -> Result<()> {

@@ -13,7 +13,7 @@ impl Pe {
     /// EL2 takes an exception from `from`, which PSTATE still has.
     pub(crate) fn report_world_exit(&mut self, from: El, vector: Vector) {
         // With TGE, EL0 is the host's own and no world.
-        if self.sink.is_none() || from >= El::El2 || self.hcr(hcr::TGE) {
+        if !self.is_heard() || from >= El::El2 || self.hcr(hcr::TGE) {
             return;
         }
         let cause = match vector {
@@ -27,7 +27,7 @@ impl Pe {
 
     /// EL2 has returned to the level in PSTATE.
     pub(crate) fn report_world_entry(&mut self) {
-        if self.sink.is_none() || self.pstate.el >= El::El2 || self.hcr(hcr::TGE) {
+        if !self.is_heard() || self.pstate.el >= El::El2 || self.hcr(hcr::TGE) {
             return;
         }
         let world = World { vmid: self.stage2.vmid, stage2: self.stage2.enabled.is_on() };

@@ -61,7 +61,7 @@ impl Pe {
         if steps > 0 {
             self.pmu_walk(access.kind);
         }
-        if self.sink.is_some() && steps > 0 {
+        if self.is_heard() && steps > 0 {
             let cause = match access.kind {
                 AccessKind::Fetch => WalkCause::Fetch,
                 AccessKind::Write | AccessKind::ReadWrite => WalkCause::Write,

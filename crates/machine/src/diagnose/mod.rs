@@ -29,6 +29,13 @@ pub struct Place {
     pub symbol: Option<String>,
 }
 
+impl Place {
+    /// The symbol's name alone.
+    fn function(&self) -> Option<&str> {
+        self.symbol.as_deref().and_then(|symbol| symbol.split('+').next())
+    }
+}
+
 /// One CPU that is not off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
@@ -139,6 +146,13 @@ impl Diagnosis {
         }
     }
 
+    /// Is the CPU in this function, or in one that it called?
+    #[must_use]
+    pub fn is_in(&self, function: &str) -> bool {
+        let mut places = [&self.pc].into_iter().chain(&self.backtrace);
+        places.any(|place| place.function() == Some(function))
+    }
+
     /// One line: CPU, level, place, callers.
     #[must_use]
     pub fn line(&self) -> String {
@@ -148,8 +162,7 @@ impl Diagnosis {
             CpuState::Off => ", off",
         };
         let mut line = format!("CPU {} in {}{state}: {}", self.cpu, el_name(self.el), self.pc);
-        for place in self.backtrace.iter().filter_map(|place| place.symbol.as_deref()).take(SHORT) {
-            let name = place.split('+').next().unwrap_or(place);
+        for name in self.backtrace.iter().filter_map(Place::function).take(SHORT) {
             line.push_str(" < ");
             line.push_str(name);
         }
