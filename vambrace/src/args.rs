@@ -29,6 +29,14 @@ pub enum Command {
         /// A preset, as `vambrace cpus` lists them.
         preset: Option<String>,
     },
+    /// Write an ELF with nothing but the symbols of a kernel, for GDB: gdb-multiarch OUT. Where the kernel runs elsewhere
+    /// than it was linked (KASLR): symbol-file OUT -o OFFSET; OFFSET is $VBAR_EL1 less the address of `vectors`.
+    Symbols {
+        /// The kernel: an uncompressed arm64 Linux Image, an ELF, or its System.map.
+        kernel: PathBuf,
+        /// The ELF.
+        out: PathBuf,
+    },
     /// Experiments (not yet).
     Lab {
         /// What to do.
@@ -169,9 +177,12 @@ pub struct RunArgs {
     /// much slower.
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = TraceEvents::Timeline, requires = "trace")]
     pub trace_events: TraceEvents,
-    /// Wait for a debugger (not yet).
-    #[arg(long, value_name = "ADDRESS")]
-    gdb: Option<String>,
+    /// Serve GDB (target remote) on this port of the loopback, 0 for any, or on a socket at this path.
+    #[arg(long, value_name = "PORT|PATH")]
+    pub gdb: Option<String>,
+    /// Begin when GDB says so.
+    #[arg(long, requires = "gdb")]
+    pub gdb_wait: bool,
     /// Write a snapshot of the machine to FILE at the point that --at names, and end with status 0. Disks are not in it, only
     /// what they must hold.
     #[arg(long, value_name = "FILE", requires = "at")]
@@ -267,7 +278,6 @@ impl RunArgs {
             ("--firmware", path(&self.firmware), RUN),
             ("--engine", (self.engine == EngineName::Jit).then(|| "jit".into()), "interpret (interp, auto)"),
             ("--threads", (self.threads == Threads::Parallel).then(|| "parallel".into()), "use one thread (serial)"),
-            ("--gdb", self.gdb.clone(), "count (--stats)"),
         ];
         given
             .into_iter()
@@ -434,13 +444,8 @@ mod tests {
 
     #[test]
     fn flags_of_later_versions() {
-        for (flag, value) in [
-            ("--firmware", "f"),
-            ("--time", "cost=x"),
-            ("--engine", "jit"),
-            ("--threads", "parallel"),
-            ("--gdb", ":1234"),
-        ] {
+        for (flag, value) in [("--firmware", "f"), ("--time", "cost=x"), ("--engine", "jit"), ("--threads", "parallel")]
+        {
             let message = parse(&["--kernel", "k", flag, value]).unwrap_err();
             assert!(message.starts_with(&format!("{flag} {value}: not yet; this version can ")), "{message}");
         }
@@ -448,7 +453,7 @@ mod tests {
 
     #[test]
     fn a_snapshot_says_what_the_machine_is() {
-        const WITH_A_SNAPSHOT: [&str; 15] = [
+        const WITH_A_SNAPSHOT: [&str; 16] = [
             "power-button",
             "restore",
             "save",
@@ -462,6 +467,7 @@ mod tests {
             "trace",
             "trace-events",
             "gdb",
+            "gdb-wait",
             "console",
             "virtio-console",
         ];

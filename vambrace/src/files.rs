@@ -42,6 +42,7 @@ pub enum FileError {
 }
 
 /// Files that flags name.
+#[derive(Default)]
 pub struct Named {
     files: Vec<(&'static str, PathBuf)>,
 }

@@ -4,12 +4,14 @@ mod args;
 mod console;
 mod demo;
 mod files;
+mod gdb;
 mod info;
 mod input;
 mod run;
 mod snapshots;
 mod status;
 mod stop;
+mod symbols;
 mod terminal;
 mod whereabouts;
 
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Cpus => info::cpus(),
         Command::Features { preset } => info::features(preset.as_deref()),
+        Command::Symbols { kernel, out } => symbols::write(&kernel, &out),
         Command::Lab { command: LabCommand::List | LabCommand::Run { .. } } => {
             eprintln!("vambrace: lab: not yet; this version runs machines only (vambrace run)");
             Status::Usage

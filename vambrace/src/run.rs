@@ -17,6 +17,7 @@ use thiserror::Error;
 use crate::args::{RunArgs, SemihostingChoice, TraceEvents};
 use crate::console::Console;
 use crate::files::{self, FileError, Named};
+use crate::gdb::{self, ListenError, Server, Start};
 use crate::input::{self, Keys, Source};
 use crate::snapshots::{Restored, Save, SnapshotFailure};
 use crate::status::Status;
@@ -33,6 +34,8 @@ enum Failure {
     Setup(#[from] SetupError),
     #[error(transparent)]
     File(#[from] FileError),
+    #[error(transparent)]
+    Gdb(#[from] ListenError),
     #[error(transparent)]
     Snapshot(#[from] SnapshotFailure),
     #[error("standard input: {0}")]
@@ -52,7 +55,7 @@ enum Failure {
 impl Failure {
     fn status(&self) -> Status {
         match self {
-            Self::Config(_) | Self::File(_) | Self::Symbols(_) | Self::Input(_) => Status::Usage,
+            Self::Config(_) | Self::File(_) | Self::Symbols(_) | Self::Input(_) | Self::Gdb(_) => Status::Usage,
             Self::Setup(error) => status_of_setup(error),
             Self::Snapshot(error) => error.status(),
             Self::Signals(_) | Self::Terminal(_) | Self::Stats { .. } | Self::Trace { .. } => Status::ToolError,
@@ -141,6 +144,7 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
         Some(restored) => restored.machine(&config, options)?,
         None => Machine::from_config(&config, options)?,
     };
+    let gdb = args.gdb.as_deref().map(Server::listen).transpose()?;
     // From here on there is a run, whose results replace older ones.
     for (port, file) in [(Port::Uart, &console_file), (Port::Virtio, &virtio_file)] {
         if let Some(file) = file {
@@ -161,7 +165,10 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
     let raw = feed(source, &machine, &stopper)?;
 
     let started = Instant::now();
-    let outcome = machine.run();
+    let outcome = match &gdb {
+        Some(server) => gdb::run(&mut machine, server, if args.gdb_wait { Start::WithClient } else { Start::AtOnce }),
+        None => machine.run(),
+    };
     let seconds = started.elapsed().as_secs_f64();
     console.finish();
     if let Some(console) = virtio_console {

@@ -11,31 +11,48 @@ use thiserror::Error;
 /// No file of symbols is larger, in bytes; a kernel with all debug information has a tenth of it.
 const MAX_FILE: u64 = 4 << 30;
 
-/// The user's file of symbols cannot be used.
+/// A file of symbols cannot be used.
 #[derive(Debug, Error)]
 pub enum VmlinuxError {
     /// The host refuses.
-    #[error("--vmlinux {}: {source}", .path.display())]
+    #[error("{flag} {}: {source}", .path.display())]
     Read {
+        /// What names it.
+        flag: &'static str,
         /// The file.
         path: PathBuf,
         /// The host's reason.
         source: std::io::Error,
     },
     /// A directory, a device, or far too much.
-    #[error("--vmlinux {}: not a file of at most {MAX_FILE} bytes", .path.display())]
+    #[error("{flag} {}: not a file of at most {MAX_FILE} bytes", .path.display())]
     NotAFile {
+        /// What names it.
+        flag: &'static str,
         /// What was named.
         path: PathBuf,
     },
     /// There is nothing in it.
-    #[error("--vmlinux {}: {source}", .path.display())]
+    #[error("{flag} {}: {source}", .path.display())]
     Symbols {
+        /// What names it.
+        flag: &'static str,
         /// The file.
         path: PathBuf,
         /// What is wrong.
         source: SymbolsError,
     },
+}
+
+/// The symbols in the file that `flag` names.
+pub fn read_symbols(flag: &'static str, path: &Path) -> Result<Symbols, VmlinuxError> {
+    let read = |source| VmlinuxError::Read { flag, path: path.to_owned(), source };
+    let metadata = fs::metadata(path).map_err(read)?;
+    if !metadata.is_file() || metadata.len() > MAX_FILE {
+        return Err(VmlinuxError::NotAFile { flag, path: path.to_owned() });
+    }
+    let bytes = fs::read(path).map_err(read)?;
+    Symbols::from_file(&bytes).map_err(|source| VmlinuxError::Symbols { flag, path: path.to_owned(), source })
 }
 
 /// Where symbols come from.
@@ -50,14 +67,7 @@ impl SymbolSource {
     /// Reads the user's file, if there is one: what is wrong with it is to be said before the run.
     pub fn open(vmlinux: Option<&Path>, kernel: Option<&Path>) -> Result<Self, VmlinuxError> {
         let Some(path) = vmlinux else { return Ok(Self::Kernel(kernel.map(Path::to_owned))) };
-        let read = |source| VmlinuxError::Read { path: path.to_owned(), source };
-        let metadata = fs::metadata(path).map_err(read)?;
-        if !metadata.is_file() || metadata.len() > MAX_FILE {
-            return Err(VmlinuxError::NotAFile { path: path.to_owned() });
-        }
-        let bytes = fs::read(path).map_err(read)?;
-        let symbols = Symbols::from_file(&bytes);
-        symbols.map(Self::User).map_err(|source| VmlinuxError::Symbols { path: path.to_owned(), source })
+        read_symbols("--vmlinux", path).map(Self::User)
     }
 
     /// The symbols; a kernel without any is nothing to complain about.

@@ -228,7 +228,7 @@ fn usage() {
         (&["--disk", &directory], "disk"),
         (&["--firmware", &text], "--firmware"),
         (&["--time", "cost=n1"], "--time cost=n1"),
-        (&["--gdb", ":1"], "not yet"),
+        (&["--gdb", "/no/such/place"], "--gdb"),
         (&["--vmlinux", &text], "--vmlinux"),
         (&["--vmlinux", &missing], "No such file"),
         (&["--vmlinux", "/dev/zero"], "not a file"),

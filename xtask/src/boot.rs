@@ -476,7 +476,8 @@ pub fn build_vambrace() -> Result<()> {
     Ok(())
 }
 
-fn vambrace_binary() -> PathBuf {
+/// The release binary that boots run.
+pub fn vambrace_binary() -> PathBuf {
     if let Some(given) = std::env::var_os(BINARY_VARIABLE) {
         return given.into();
     }

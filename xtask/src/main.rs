@@ -7,6 +7,7 @@ mod boots;
 mod cpio;
 mod demo;
 mod devices;
+mod gdb;
 mod guests;
 mod image;
 mod kernel;
@@ -58,6 +59,8 @@ enum Task {
     Seed002(nested::Seed002Args),
     /// Save a run in the middle and restore it: it ends as one that was not.
     Snapshot(snapshots::Args),
+    /// A session of GDB with a kernel that boots.
+    Gdb(gdb::Args),
     /// Measure Vambrace beside QEMU.
     Bench(bench::Args),
     /// Build our kernel, and run programs on it.
@@ -97,6 +100,7 @@ fn run(task: Task) -> Result<()> {
         Task::Nested(args) => nested::run(&args),
         Task::Seed002(args) => nested::seed002(&args),
         Task::Snapshot(args) => snapshots::run(&args),
+        Task::Gdb(args) => gdb::run(&args),
         Task::Bench(args) => bench::run(&args),
         Task::Kernel(args) => kernel::run(&args),
         Task::Release => kernel::release(),

@@ -23,11 +23,13 @@ pub enum Part {
     KernelCompiler,
     /// LLVM's assembler and disassembler as judge of encodings.
     Llvm,
+    /// GDB as a client of Vambrace.
+    Gdb,
 }
 
 impl Part {
     #[cfg(test)]
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Guests,
         Self::Cross,
         Self::QemuSystem,
@@ -35,10 +37,11 @@ impl Part {
         Self::KernelBuild,
         Self::Llvm,
         Self::KernelCompiler,
+        Self::Gdb,
     ];
     /// What is installed when nothing is named: what every machine needs.
-    const USUAL: [Self; 6] =
-        [Self::Guests, Self::Cross, Self::QemuSystem, Self::QemuUser, Self::KernelBuild, Self::Llvm];
+    const USUAL: [Self; 7] =
+        [Self::Guests, Self::Cross, Self::QemuSystem, Self::QemuUser, Self::KernelBuild, Self::Llvm, Self::Gdb];
 
     /// Programs, and files by their absolute paths, each with the Debian package that has it.
     const fn programs(self) -> &'static [(&'static str, &'static str)] {
@@ -66,6 +69,7 @@ impl Part {
                 ("/usr/lib/rustlib/src/rust/library/core/Cargo.toml", "rust-web-src"),
             ],
             Self::Llvm => &[("llvm-mc", "llvm"), ("llvm-objdump-19", "llvm-19")],
+            Self::Gdb => &[("gdb-multiarch", "gdb-multiarch")],
         }
     }
 }

@@ -176,6 +176,9 @@ impl Pe {
     /// translation and alignment have to say.
     #[inline(always)]
     pub(crate) fn watch(&mut self, va: u64, bytes: u64, kind: AccessKind, privilege: Privilege) -> Result<(), Stop> {
+        if self.debugger.is_some() {
+            self.debugger_watch(va, bytes, kind)?;
+        }
         if self.watchpoints_on { self.watch_armed(va, bytes, kind, privilege) } else { Ok(()) }
     }
 

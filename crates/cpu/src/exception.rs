@@ -264,7 +264,7 @@ impl Pe {
     }
 
     /// Clears what the model's features do not have, so that it reads as 0.
-    fn legalise(&self, mut p: Pstate) -> Pstate {
+    pub(crate) fn legalise(&self, mut p: Pstate) -> Pstate {
         use arch::feature::Feature as F;
         for (feature, field) in [
             (F::FEAT_PAN, &mut p.pan),

@@ -8,6 +8,7 @@ pub mod timer;
 mod abort;
 mod bti;
 mod debug;
+mod debugger;
 mod el2;
 mod eval;
 mod exception;
@@ -23,6 +24,7 @@ mod system;
 mod tags;
 
 pub use code::CodeCache;
+pub use debugger::{Debugger, DebuggerStop, DebuggerWatch, Watched};
 pub use eval::Q;
 pub use pe::{Broadcast, Conduit, Pe, PeConfig, Semihosting};
 pub use pstate::Pstate;

@@ -293,7 +293,9 @@ impl Pe {
     /// Records in the fast cache that `va` lies at `offset` in RAM, with the rights that need no further look.
     fn fill_fast(&mut self, va: u64, entry: &mmu::Entry, access: mmu::Access, privilege: Privilege, offset: u64) {
         // Checks of tags need a look at each access.
-        if entry.caching == Caching::Never || self.tag_rule(va, entry.attr, privilege) != TagRule::Unchecked {
+        let watched = self.debugger_watches_page(va);
+        if watched || entry.caching == Caching::Never || self.tag_rule(va, entry.attr, privilege) != TagRule::Unchecked
+        {
             return;
         }
         if self.context_table.admit(&mut self.fast, entry) == Admission::Renewed {

@@ -206,6 +206,8 @@ pub struct Pe {
     pub(crate) unmasked: u32,
     pub(crate) bus: Arc<Bus>,
     pub(crate) gic: Arc<dyn CpuInterface>,
+    /// Where a debugger outside the machine wants it to stop.
+    pub(crate) debugger: Option<Box<crate::debugger::Debugger>>,
     pub(crate) outbox: Vec<Broadcast>,
     pub(crate) sink: Option<Box<dyn Sink>>,
 
@@ -284,6 +286,7 @@ impl Pe {
             unmasked: 0,
             bus: config.bus,
             gic: config.gic,
+            debugger: None,
             outbox: Vec::new(),
             sink: None,
             index: config.index,
@@ -573,7 +576,10 @@ impl Pe {
     pub fn hash_state(&self, state: &mut dyn std::hash::Hasher) {
         self.x.iter().for_each(|v| state.write_u64(*v));
         self.q.iter().for_each(|v| state.write_u128(v.0));
-        self.sys.iter().for_each(|v| state.write_u64(*v));
+        let mut sys = self.sys.clone();
+        // Where a counter was last brought up to date is no state.
+        self.running_counts().for_each(|(reg, count)| sys[reg as usize] = count);
+        sys.iter().for_each(|v| state.write_u64(*v));
         self.sp_bank.iter().for_each(|v| state.write_u64(*v));
         let mut word = |v| state.write_u64(v);
         for v in [self.sp, self.nzcv, self.pc, self.pstate.to_spsr(), self.fpcr, self.fpsr, self.insns, self.skipped] {

@@ -98,7 +98,7 @@ impl Pe {
             Some(block) => block,
             None => match self.find_block(code) {
                 Some(block) => block,
-                None => return Ok(()),
+                None => return self.exit.take().map_or(Ok(()), Err),
             },
         };
         let ops = code.ops(block);
@@ -159,6 +159,9 @@ impl Pe {
     /// Finds the block at the PC by translation, decoding it if it is new; `None` where the fetch faults, which is taken.
     #[inline(never)]
     fn find_block(&mut self, code: &mut CodeCache) -> Option<Block> {
+        if self.debugger.is_some() && self.debugger_stops() {
+            return None;
+        }
         if self.step_on && self.step() == Step::Taken {
             return None;
         }
@@ -185,6 +188,10 @@ impl Pe {
         let block = code.block(offset);
         self.block_memory.follow(code);
         self.follow_code_marks();
+        if let Some(limit) = self.debugger_limit(pc) {
+            let limit = limit.min(block.len());
+            return Ok(block.first(if self.breakpoints_on { self.free_of_breakpoints(pc, limit) } else { limit }));
+        }
         if self.breakpoints_on {
             return Ok(block.first(self.free_of_breakpoints(pc, block.len())));
         }

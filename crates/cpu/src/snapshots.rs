@@ -97,6 +97,7 @@ impl Persist for Pe {
             gic: _,
             lines: _,
             sink: _,
+            debugger: _,
             detail: _,
             index: _,
             model: _,

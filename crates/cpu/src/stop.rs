@@ -43,6 +43,8 @@ pub enum Exit {
     FirmwareCall,
     /// HLT with a semihosting immediate: operation in W0, argument in X1.
     Semihosting,
+    /// A debugger outside the machine wants to look.
+    Debugger(crate::debugger::DebuggerStop),
     /// The tool cannot go on.
     Tool(ToolError),
 }

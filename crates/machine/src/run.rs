@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use arch::{Pa, Va};
+use cpu::{Debugger, DebuggerStop, Watched};
 use event::Sink;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -54,6 +55,44 @@ pub struct Machine {
     started: Instant,
     /// The time at which `started` was, in ticks.
     origin: u64,
+    /// In the middle of a round: whose turn it is.
+    turn_of: Option<usize>,
+    debugger: Debugger,
+}
+
+/// How far a run went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Advance {
+    /// To the end of a round.
+    Round,
+    /// To where a debugger wants to look.
+    Halted(Halt),
+    /// To its end.
+    Ended(Outcome),
+}
+
+/// Where a run stopped for a debugger, in the middle of a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halt {
+    /// Before the instruction at a breakpoint.
+    Breakpoint {
+        /// The CPU.
+        cpu: usize,
+    },
+    /// Before an access to what is watched.
+    Watchpoint {
+        /// The CPU.
+        cpu: usize,
+        /// The first watched address of the access.
+        va: Va,
+        /// What the watchpoint stops at.
+        watched: Watched,
+    },
+    /// After a step.
+    Step {
+        /// The CPU.
+        cpu: usize,
+    },
 }
 
 /// One CPU's share of a summary.
@@ -87,6 +126,8 @@ impl Machine {
             button: PowerButton::default(),
             started: Instant::now(),
             origin: 0,
+            turn_of: None,
+            debugger: Debugger::default(),
         }
     }
 
@@ -101,7 +142,20 @@ impl Machine {
     /// What a snapshot holds of the machine itself: entry, time, firmware, and the CPUs, of which it has who runs.
     pub(crate) fn own_state(&mut self) -> (&mut Pa, &mut u64, &mut psci::Firmware, &mut [crate::schedule::Cpu]) {
         // The quantum, the pace, limits, who presses the power button and the host's clock are the run's.
-        let Self { board, entry, pace: _, limits: _, now, psci, quit: _, button: _, started: _, origin: _ } = self;
+        let Self {
+            board,
+            entry,
+            pace: _,
+            limits: _,
+            now,
+            psci,
+            quit: _,
+            button: _,
+            started: _,
+            origin: _,
+            turn_of: _,
+            debugger: _,
+        } = self;
         (entry, now, psci, &mut board.cpus)
     }
     /// The power button.
@@ -151,17 +205,61 @@ impl Machine {
 
     /// Runs until the guest ends, a limit is reached or nothing can happen.
     pub fn run(&mut self) -> Outcome {
-        self.started = Instant::now();
-        self.origin = self.now;
+        self.begin();
         loop {
-            if let Some(outcome) = self.check_limits().or_else(|| self.round()) {
+            if let Advance::Ended(outcome) = self.advance(None) {
                 return outcome;
             }
         }
     }
 
+    /// From here on the host's time counts.
+    pub fn begin(&mut self) {
+        self.started = Instant::now();
+        self.origin = self.now;
+    }
+
+    /// Runs on to the end of the round, or until a debugger's breakpoint or watchpoint, or until CPU `step` has executed an
+    /// instruction or taken an exception. The CPUs' turns are the same however the run is cut.
+    pub fn advance(&mut self, step: Option<usize>) -> Advance {
+        if self.turn_of.is_none()
+            && let Some(outcome) = self.check_limits()
+        {
+            return Advance::Ended(outcome);
+        }
+        self.round(step)
+    }
+
+    /// Leaves the place at which a debugger stopped CPU `cpu`, by one step that stops at nothing. Gives what came of it.
+    pub fn step_off(&mut self, cpu: usize) -> Advance {
+        let debugger = self.debugger.clone();
+        self.set_debugger(Debugger::default());
+        let advance = self.advance(Some(cpu));
+        self.set_debugger(debugger);
+        advance
+    }
+
+    /// Has all CPUs stop where `debugger` says.
+    pub fn set_debugger(&mut self, debugger: Debugger) {
+        if debugger != self.debugger {
+            for cpu in &mut self.board.cpus {
+                cpu.pe.set_debugger(Some(debugger.clone()).filter(|debugger| *debugger != Debugger::default()));
+            }
+            self.debugger = debugger;
+        }
+    }
+    /// A CPU, for a debugger that changes its registers.
+    pub fn pe_mut(&mut self, cpu: usize) -> Option<&mut cpu::Pe> {
+        self.board.cpus.get_mut(cpu).map(|cpu| &mut cpu.pe)
+    }
+    /// The time is that at the beginning of a round: the state can be saved.
+    #[must_use]
+    pub fn is_between_rounds(&self) -> bool {
+        self.turn_of.is_none()
+    }
+
     fn look_at_button(&mut self) {
-        let done = self.board.cpus.iter().map(|cpu| cpu.pe.steps()).sum();
+        let done = self.steps_done();
         let now = nanoseconds(self.now);
         if self.button.is_due(done, now) {
             self.board.press_power_button(now);
@@ -180,6 +278,12 @@ impl Machine {
         if self.limits.pause.is_some_and(|pause| self.steps_done() >= pause) {
             return Some(Outcome::Paused);
         }
+        self.out_of_time()
+    }
+
+    /// How the run ends if its time on the host is over.
+    #[must_use]
+    pub fn out_of_time(&self) -> Option<Outcome> {
         let timeout = self.limits.timeout.filter(|t| self.started.elapsed() >= *t)?;
         Some(Outcome::Limit(Limit::Seconds(timeout.as_secs())))
     }
@@ -195,33 +299,67 @@ impl Machine {
     }
 
     /// Lets all CPUs' time pass by one quantum, after skipping time in which all sleep.
-    fn round(&mut self) -> Option<Outcome> {
-        if let Err(stuck) = self.skip_sleep() {
-            return Some(Outcome::Stuck(stuck));
-        }
-        self.pace_round();
-        self.look_at_button();
-        self.board.tick_devices(nanoseconds(self.now));
+    fn round(&mut self, step: Option<usize>) -> Advance {
+        let first = if let Some(first) = self.turn_of {
+            first
+        } else {
+            if let Err(stuck) = self.skip_sleep() {
+                return Advance::Ended(Outcome::Stuck(stuck));
+            }
+            self.pace_round();
+            self.look_at_button();
+            self.board.tick_devices(nanoseconds(self.now));
+            0
+        };
         let end = self.now + QUANTUM;
-        for index in 0..self.board.cpus.len() {
-            while let Some(request) = self.turn(index, end) {
-                if let Some(outcome) = self.serve(index, request) {
-                    return Some(outcome);
+        for index in first..self.board.cpus.len() {
+            self.turn_of = Some(index);
+            let stepping = step == Some(index);
+            loop {
+                let before = self.board.cpus[index].pe.steps();
+                let request = self.turn(index, end, step);
+                let stepped = stepping && self.board.cpus[index].pe.steps() != before;
+                match request {
+                    Some(Request::Debugger(DebuggerStop::Breakpoint)) => {
+                        return Advance::Halted(Halt::Breakpoint { cpu: index });
+                    }
+                    Some(Request::Debugger(DebuggerStop::Watchpoint { va, watched })) => {
+                        return Advance::Halted(Halt::Watchpoint { cpu: index, va, watched });
+                    }
+                    Some(request) => {
+                        if let Some(outcome) = self.serve(index, request) {
+                            return Advance::Ended(outcome);
+                        }
+                    }
+                    None if stepped => {}
+                    None => break,
+                }
+                if stepped {
+                    return Advance::Halted(Halt::Step { cpu: index });
                 }
             }
         }
+        self.turn_of = None;
         self.now = end;
-        None
+        Advance::Round
     }
 
-    /// One CPU's turn, or the rest of it; then the others hear what it did.
-    fn turn(&mut self, index: usize, end: u64) -> Option<Request> {
+    /// One CPU's turn, or the rest of it; then the others hear what it did. One step of it where `step` names the CPU.
+    fn turn(&mut self, index: usize, end: u64, step: Option<usize>) -> Option<Request> {
         let others = self.board.cpus.iter().enumerate().filter(|(n, _)| *n != index);
         let company = if others.map(|(_, c)| c.state).any(is_running) { Company::Shared } else { Company::Alone };
         let steps = self.steps_left();
+        let stepping = step == Some(index);
         let cpu = &mut self.board.cpus[index];
         cpu.pe.begin_round(self.now);
-        let request = cpu.turn(&mut self.board.code[cpu.code], end, steps, company);
+        let before = cpu.pe.steps();
+        let request =
+            cpu.turn(&mut self.board.code[cpu.code], end, if stepping { steps.min(1) } else { steps }, company);
+        let stepped = stepping && request.is_none() && cpu.pe.steps() != before;
+        if stepped || matches!(request, Some(Request::Debugger(_))) {
+            // For the guest the turn is not over.
+            return request;
+        }
         for broadcast in cpu.pe.take_broadcasts() {
             for other in self.board.cpus.iter_mut().filter(|c| c.pe.index() != index) {
                 other.pe.receive(broadcast);
@@ -321,6 +459,7 @@ impl Machine {
         match request {
             Request::Firmware => self.call_firmware(index),
             Request::Semihosting => self.call_semihosting(index),
+            Request::Debugger(_) => None,
             Request::Tool(error) => Some(Outcome::Tool { cpu: index, error }),
         }
     }

@@ -4,7 +4,7 @@
 //! A round lets every CPU's time pass from `now` to `now + QUANTUM` ticks. A CPU that sleeps lets it pass without
 //! instructions; where all sleep, rounds are skipped up to the next deadline.
 
-use cpu::{CodeCache, Exit, Pe, ToolError};
+use cpu::{CodeCache, DebuggerStop, Exit, Pe, ToolError};
 
 /// Ticks a round. Short enough that a CPU that spins for another wastes little, long enough that turns cost little.
 pub const QUANTUM: u64 = 10_000;
@@ -39,6 +39,8 @@ pub enum Request {
     Firmware,
     /// A semihosting call.
     Semihosting,
+    /// A debugger wants to look. The turn is not over.
+    Debugger(DebuggerStop),
     /// The tool cannot go on.
     Tool(ToolError),
 }
@@ -97,6 +99,7 @@ impl Cpu {
                 Exit::Yield | Exit::Budget | Exit::Reschedule => {}
                 Exit::FirmwareCall => return Some(Request::Firmware),
                 Exit::Semihosting => return Some(Request::Semihosting),
+                Exit::Debugger(stop) => return Some(Request::Debugger(stop)),
                 Exit::Tool(error) => return Some(Request::Tool(error)),
             }
         }

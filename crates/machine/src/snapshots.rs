@@ -116,6 +116,9 @@ impl Machine {
 
     /// What is of the machine itself.
     fn persist_own(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        if !self.is_between_rounds() {
+            return Err(Invalid::new("the machine is in the middle of a round"));
+        }
         let (entry, now, psci, cpus) = self.own_state();
         codec.same(&cpus.len(), "the number of CPUs")?;
         codec.each([entry, now, psci])?;

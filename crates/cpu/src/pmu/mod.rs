@@ -224,13 +224,29 @@ impl Pe {
         if n == CYCLES { Reg::PMCCNTR_EL0 } else { numbered(Reg::PMEVCNTR0_EL0, n) }
     }
 
+    /// The value of counter `n` where `retired` instructions have retired.
+    pub(crate) fn count_of_counter(&self, n: usize, retired: u64) -> u64 {
+        let unseen = if self.pmu.active >> n & 1 == 0 { 0 } else { self.unseen(n, retired) };
+        let sum = self.reg(Self::counter_register(n)).wrapping_add(unseen);
+        if self.is_wide(n) { sum } else { sum & 0xffff_ffff }
+    }
+
+    /// Has counter `n` 64 bits?
+    fn is_wide(&self, n: usize) -> bool {
+        n == CYCLES || self.model.has(Feature::FEAT_PMUv3p5)
+    }
+
+    /// Counters that count and may not be up to date: their registers and values after the last instruction.
+    pub(crate) fn running_counts(&self) -> impl Iterator<Item = (Reg, u64)> + '_ {
+        bits(self.pmu.active).map(|n| (Self::counter_register(n), self.count_of_counter(n, self.insns)))
+    }
+
     /// Adds to a counter; where it overflows, says so in PMOVSSET_EL0 and to a counter that chains to it.
     fn add_to_counter(&mut self, n: usize, count: u64) {
         let reg = Self::counter_register(n);
         let old = self.reg(reg);
-        let wide = n == CYCLES || self.model.has(Feature::FEAT_PMUv3p5);
         let sum = old.wrapping_add(count);
-        self.sys[reg as usize] = if wide { sum } else { sum & 0xffff_ffff };
+        self.sys[reg as usize] = if self.is_wide(n) { sum } else { sum & 0xffff_ffff };
         let overflows = if self.is_long(n) {
             u64::from(sum < old)
         } else {

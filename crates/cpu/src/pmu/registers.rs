@@ -67,6 +67,13 @@ pub(crate) fn is_pmu(reg: Reg) -> bool {
     }
 }
 
+/// What a write to MDCR_EL2 did to the PMU.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PmuControls {
+    Same,
+    Changed,
+}
+
 impl Pe {
     /// May EL0 access this register of the PMU? PMUSERENR_EL0.
     pub(crate) fn pmu_open_to_el0(&self, reg: Reg, way: Way) -> bool {
@@ -113,10 +120,15 @@ impl Pe {
     }
 
     pub(crate) fn read_pmu(&mut self, insn: Insn, reg: Reg) -> Result<u64, Stop> {
-        let view = view(reg);
-        self.check_range(insn, view)?;
-        self.settle_counters(self.retired_before(insn));
-        Ok(match view {
+        self.check_range(insn, view(reg))?;
+        let retired = self.retired_before(insn);
+        self.settle_counters(retired);
+        Ok(self.inspect_pmu(retired, reg))
+    }
+
+    /// The value of a register where `retired` instructions have retired; counters need not be up to date.
+    pub(crate) fn inspect_pmu(&self, retired: u64, reg: Reg) -> u64 {
+        match view(reg) {
             View::Control => {
                 let id = self.model.pmcr_id();
                 let lower = self.pstate.el < El::El2 && self.has_el2();
@@ -125,24 +137,29 @@ impl Pe {
             }
             View::Set(of) | View::Clear(of) => self.reg(of) & self.visible_counters(),
             View::Increment => 0,
-            View::Count(n) => self.reg(Self::counter_register(n)),
+            View::Count(n) => self.count_of_counter(n, retired),
             View::Type(_) | View::Plain => self.reg(reg),
             // Those that PMSELR_EL0 must not name are RAZ/WI, and so is the cycle counter here (CONSTRAINED UNPREDICTABLE).
             View::SelectedCount => {
-                self.selected().filter(|n| *n != CYCLES).map_or(0, |n| self.reg(Self::counter_register(n)))
+                self.selected().filter(|n| *n != CYCLES).map_or(0, |n| self.count_of_counter(n, retired))
             }
             View::SelectedType => self.selected().map_or(0, |n| self.reg(type_register(n))),
-        })
+        }
     }
 
     pub(crate) fn write_pmu(&mut self, insn: Insn, reg: Reg, value: u64) -> Result<(), Stop> {
-        let view = view(reg);
-        self.check_range(insn, view)?;
+        self.check_range(insn, view(reg))?;
         // The write retires under the old rules.
-        let retired = self.retired_before(insn) + 1;
+        self.set_pmu(self.retired_before(insn) + 1, reg, value);
+        // A deadline may have come closer.
+        Err(self.leave(Exit::Reschedule))
+    }
+
+    /// Writes a register where `retired` instructions have retired.
+    pub(crate) fn set_pmu(&mut self, retired: u64, reg: Reg, value: u64) {
         self.settle_counters(retired);
         let visible = value & self.visible_counters() & self.facts[reg as usize].writable;
-        match view {
+        match view(reg) {
             View::Control => self.write_control(value),
             View::Set(of) => self.sys[of as usize] |= visible,
             View::Clear(of) => self.sys[of as usize] &= !visible,
@@ -163,22 +180,27 @@ impl Pe {
             }
         }
         self.pmu_changed(retired);
-        // A deadline may have come closer.
-        Err(self.leave(Exit::Reschedule))
     }
 
     /// MDCR_EL2 is written: its controls of the PMU act from the next instruction on.
     pub(crate) fn write_debug_control(&mut self, insn: Insn, value: u64) -> Result<(), Stop> {
-        let retired = self.retired_before(insn) + 1;
+        match self.set_debug_control(self.retired_before(insn) + 1, value) {
+            PmuControls::Changed => Err(self.leave(Exit::Reschedule)),
+            PmuControls::Same => Ok(()),
+        }
+    }
+
+    /// Writes MDCR_EL2 where `retired` instructions have retired.
+    pub(crate) fn set_debug_control(&mut self, retired: u64, value: u64) -> PmuControls {
         self.settle_counters(retired);
         let changed = self.store_masked(Reg::MDCR_EL2, value);
         self.context_changed();
         let controls = [mdcr::HPMN, mdcr::HPME, mdcr::HPMD, mdcr::HCCD, mdcr::HLP, mdcr::HPMFZO];
-        if controls.iter().any(|field| field.get(changed) != 0) {
-            self.pmu_changed(retired);
-            return Err(self.leave(Exit::Reschedule));
+        if controls.iter().all(|field| field.get(changed) == 0) {
+            return PmuControls::Same;
         }
-        Ok(())
+        self.pmu_changed(retired);
+        PmuControls::Changed
     }
 
     fn write_control(&mut self, value: u64) {

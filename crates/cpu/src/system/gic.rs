@@ -69,50 +69,71 @@ impl Pe {
     /// The interface that an access to `reg` reaches, or the trap that it takes.
     fn interface(&mut self, insn: Insn, reg: Reg) -> Result<Interface, Stop> {
         let group = group(reg);
-        if group == Group::Hypervisor {
-            return Ok(Interface::Hypervisor);
-        }
-        if self.pstate.el >= El::El2 || !self.has_el2() {
-            return Ok(Interface::Physical);
-        }
-        let (irq, fiq) = (self.hcr(hcr::IMO), self.hcr(hcr::FMO));
+        if self.traps_gic(group) { Err(self.sysreg_trap_to_el2(insn)) } else { Ok(self.interface_of(group)) }
+    }
+
+    fn is_below_hypervisor(&self) -> bool {
+        self.pstate.el < El::El2 && self.has_el2()
+    }
+
+    /// Does EL2 trap accesses to this group?
+    fn traps_gic(&self, group: Group) -> bool {
         let control = self.reg(Reg::ICH_HCR_EL2);
-        let sre2 = self.reg(Reg::ICC_SRE_EL2);
-        let trapped = match group {
+        let traps = || match group {
             Group::Zero => ich_hcr::TALL0.is_set(control),
             Group::One => ich_hcr::TALL1.is_set(control),
             Group::Common => ich_hcr::TC.is_set(control),
             Group::Deactivate => ich_hcr::TC.is_set(control) || self.traps_dir(control),
-            Group::Sgi => ich_hcr::TC.is_set(control) || irq || fiq,
+            Group::Sgi => ich_hcr::TC.is_set(control) || self.hcr(hcr::IMO) || self.hcr(hcr::FMO),
             // ICC_SRE_EL2.Enable is bit 3.
-            Group::SystemRegisterEnable => sre2 & 8 == 0,
+            Group::SystemRegisterEnable => self.reg(Reg::ICC_SRE_EL2) & 8 == 0,
             Group::Hypervisor => false,
         };
-        if trapped {
-            return Err(self.sysreg_trap_to_el2(insn));
-        }
+        self.is_below_hypervisor() && traps()
+    }
+
+    fn interface_of(&self, group: Group) -> Interface {
+        let (irq, fiq) = (self.hcr(hcr::IMO), self.hcr(hcr::FMO));
         let is_virtual = match group {
+            Group::Hypervisor => return Interface::Hypervisor,
             Group::Zero => fiq,
             Group::One => irq,
             Group::Common | Group::Deactivate => irq || fiq,
-            Group::Sgi | Group::SystemRegisterEnable | Group::Hypervisor => false,
+            Group::Sgi | Group::SystemRegisterEnable => false,
         };
-        Ok(if is_virtual { Interface::Virtual } else { Interface::Physical })
+        if is_virtual && self.is_below_hypervisor() { Interface::Virtual } else { Interface::Physical }
     }
 
     pub(super) fn read_gic(&mut self, insn: Insn, reg: Reg) -> Result<u64, Stop> {
+        let interface = self.interface(insn, reg)?;
+        match self.read_interface(interface, reg) {
+            Some(value) => Ok(value),
+            None => self.undefined_here(),
+        }
+    }
+
+    fn read_interface(&self, interface: Interface, reg: Reg) -> Option<u64> {
         let enc = reg.info().enc;
-        let value = match self.interface(insn, reg)? {
+        match interface {
             Interface::Physical => self.gic.read(self.index, enc),
             Interface::Virtual => self.gic.read_virtual(self.index, enc),
             // SRE, DFB and DIB are fixed at 1, as system registers are the only interface.
             Interface::Hypervisor if reg == Reg::ICC_SRE_EL2 => Some(7 | self.reg(reg) & 8),
             Interface::Hypervisor => self.gic.read_hypervisor(self.index, enc),
-        };
-        match value {
-            Some(value) => Ok(value),
-            None => self.undefined_here(),
         }
+    }
+
+    /// What a debugger sees, of the registers whose reading acknowledges nothing.
+    pub(super) fn inspect_gic(&self, reg: Reg) -> Option<u64> {
+        if matches!(reg, Reg::ICC_IAR0_EL1 | Reg::ICC_IAR1_EL1 | Reg::ICC_NMIAR1_EL1) {
+            return None;
+        }
+        self.read_interface(self.interface_of(group(reg)), reg)
+    }
+
+    /// A debugger's write to one of them.
+    pub(super) fn set_gic(&mut self, reg: Reg, value: u64) -> Option<()> {
+        self.write_interface(self.interface_of(group(reg)), reg, value)
     }
 
     /// ICH_HCR_EL2.TDIR. Whether it works while the virtual interface is off differs between implementations.
@@ -136,8 +157,16 @@ impl Pe {
     }
 
     pub(super) fn write_gic(&mut self, insn: Insn, reg: Reg, value: u64) -> Result<(), Stop> {
+        let interface = self.interface(insn, reg)?;
+        match self.write_interface(interface, reg, value) {
+            Some(()) => Ok(()),
+            None => self.undefined_here(),
+        }
+    }
+
+    fn write_interface(&mut self, interface: Interface, reg: Reg, value: u64) -> Option<()> {
         let enc = reg.info().enc;
-        let done = match self.interface(insn, reg)? {
+        let done = match interface {
             Interface::Physical => self.gic.write(self.index, enc, value),
             Interface::Virtual => self.gic.write_virtual(self.index, enc, value),
             Interface::Hypervisor if reg == Reg::ICC_SRE_EL2 => {
@@ -155,9 +184,6 @@ impl Pe {
         if self.lines.get() & CpuLines::SEI != 0 {
             self.route_system_error();
         }
-        match done {
-            Some(()) => Ok(()),
-            None => self.undefined_here(),
-        }
+        done
     }
 }

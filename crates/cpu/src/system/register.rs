@@ -11,7 +11,7 @@ use mmu::Regime;
 use sem::Insn;
 
 use crate::el2::Way;
-use crate::exception::Interrupt;
+use crate::exception::{Interrupt, stack};
 use crate::pe::Pe;
 use crate::pmu::is_pmu;
 use crate::pstate::Pstate;
@@ -24,6 +24,8 @@ const FPCR_BASE: u64 = 0x07c0_0000;
 const FPCR_FZ16: u64 = 1 << 19;
 /// `FPSR`: QC, IDC, IXC, UFC, OFC, DZC, IOC. NZCV of AArch32 is RES0.
 const FPSR_MASK: u64 = 0x0800_009f;
+/// No instruction of a block: between two blocks.
+const NOWHERE: Insn = Insn::new(0, 0, 0);
 
 impl Pe {
     pub(super) fn mrs(&mut self, insn: Insn, enc: Enc) -> Result<u64, Stop> {
@@ -157,8 +159,28 @@ impl Pe {
     }
 
     fn read_special(&mut self, insn: Insn, reg: Reg) -> Result<u64, Stop> {
+        match reg {
+            Reg::SP_EL0 if self.pstate.sp_sel == 0 => return self.undefined_here(),
+            Reg::FPCR | Reg::FPSR if !self.fp_enabled => self.fp_access_trap()?,
+            Reg::RNDR | Reg::RNDRRS => return Ok(self.random_number()),
+            _ if is_icc(reg) || is_pmu(reg) => {
+                let lines = self.lines.get();
+                let value = if is_icc(reg) { self.read_gic(insn, reg)? } else { self.read_pmu(insn, reg)? };
+                // What the read changed is seen before the next instruction, wherever the block ends.
+                self.leave_block |= self.lines.get() != lines;
+                return Ok(value);
+            }
+            _ => {}
+        }
+        self.computed(insn, reg).ok_or_else(|| self.no_register(insn, reg))
+    }
+
+    /// The value of a register that is computed where it is read and which reading does not change, as the current level
+    /// reads it; `None` where the tool does not have it.
+    #[inline]
+    fn computed(&self, insn: Insn, reg: Reg) -> Option<u64> {
         let p = self.pstate;
-        Ok(match reg {
+        Some(match reg {
             // A guest hypervisor believes itself at EL2.
             Reg::CurrentEL if p.el == El::El1 && self.nested.is_some() => (El::El2 as u64) << 2,
             Reg::CurrentEL => (p.el as u64) << 2,
@@ -170,14 +192,9 @@ impl Pe {
             Reg::DIT => u64::from(p.dit) << 24,
             Reg::TCO => u64::from(p.tco) << 25,
             Reg::SSBS => u64::from(p.ssbs) << 12,
-            Reg::SP_EL0 if p.sp_sel == 0 => return self.undefined_here(),
             Reg::SP_EL0 => self.sp_bank[0],
-            Reg::FPCR | Reg::FPSR => {
-                if !self.fp_enabled {
-                    self.fp_access_trap()?;
-                }
-                if reg == Reg::FPCR { self.fpcr } else { self.fpsr }
-            }
+            Reg::FPCR => self.fpcr,
+            Reg::FPSR => self.fpsr,
             Reg::CNTPCT_EL0 | Reg::CNTPCTSS_EL0 => self.physical_counter_at(insn),
             Reg::CNTVCT_EL0 | Reg::CNTVCTSS_EL0 => self.virtual_counter_at(insn),
             Reg::CNTFRQ_EL0 => self.reg(reg),
@@ -190,14 +207,6 @@ impl Pe {
             Reg::CCSIDR_EL1 => self.model.ccsidr(self.reg(Reg::CSSELR_EL1)),
             // For AArch32, which has no room for the number of sets elsewhere: without it, UNKNOWN.
             Reg::CCSIDR2_EL1 => 0,
-            Reg::RNDR | Reg::RNDRRS => self.random_number(),
-            _ if is_icc(reg) || is_pmu(reg) => {
-                let lines = self.lines.get();
-                let value = if is_icc(reg) { self.read_gic(insn, reg)? } else { self.read_pmu(insn, reg)? };
-                // What the read changed is seen before the next instruction, wherever the block ends.
-                self.leave_block |= self.lines.get() != lines;
-                value
-            }
             _ if is_error_record(reg) => 0,
             // OSLM says that the OS Lock is implemented; OSLK follows OSLAR.
             Reg::OSLSR_EL1 => 8 | self.reg(Reg::OSLSR_EL1) & 2,
@@ -206,8 +215,60 @@ impl Pe {
             _ if is_plain(reg) => self.reg(reg),
             // The debug communications channel: nothing is ever received.
             Reg::MDCCSR_EL0 | Reg::DBGDTR_EL0 | Reg::DBGDTRRX_EL0 => 0,
-            _ => return Err(self.no_register(insn, reg)),
+            _ => return None,
         })
+    }
+
+    /// A system register's value for a debugger, without the effects of reading it, as the current level reads it; `None`
+    /// where this CPU does not have it, where reading it is an action (ICC_IAR1_EL1, RNDR), and for the second names of
+    /// others (`_EL12`).
+    #[must_use]
+    pub fn inspect(&self, reg: Reg) -> Option<u64> {
+        let (info, facts) = (reg.info(), &self.facts[reg as usize]);
+        if !facts.present || info.min_read.is_none() || facts.el12.is_some() {
+            return None;
+        }
+        match reg {
+            Reg::RNDR | Reg::RNDRRS => None,
+            Reg::SP_EL0 | Reg::SP_EL1 if self.uses_stack_of(reg) => Some(self.sp),
+            _ if info.kind != Kind::Special => Some(self.reg(reg)),
+            _ if is_icc(reg) => self.inspect_gic(reg),
+            _ if is_pmu(reg) => Some(self.inspect_pmu(self.insns, reg)),
+            _ => self.computed(NOWHERE, reg),
+        }
+    }
+
+    /// Writes a system register for a debugger: what MSR does at the current level, without what may trap it or lead it to
+    /// another register. `None`, and nothing changes, where the register is not one of [`Self::inspect`] or cannot be written.
+    pub fn set_system_register(&mut self, reg: Reg, value: u64) -> Option<()> {
+        let info = reg.info();
+        self.inspect(reg)?;
+        info.min_write?;
+        match (info.kind, reg) {
+            (Kind::Id, _) => return None,
+            (Kind::Stored, _) => {
+                self.store_masked(reg, value);
+            }
+            (_, Reg::SP_EL0 | Reg::SP_EL1) if self.uses_stack_of(reg) => self.sp = value,
+            (_, Reg::FPCR | Reg::FPSR) => self.set_fp_register(reg, value),
+            (_, Reg::MDCR_EL2) => {
+                self.set_debug_control(self.insns, value);
+            }
+            _ if is_icc(reg) => self.set_gic(reg, value)?,
+            _ if is_pmu(reg) => self.set_pmu(self.insns, reg, value),
+            _ => {
+                // It stops only to have the deadline computed anew, which is done before the PE runs anyway.
+                let _ = self.write_special(NOWHERE, reg, value);
+            }
+        }
+        self.exit = None;
+        Some(())
+    }
+
+    /// Is it SP that holds this `SP_ELx`?
+    fn uses_stack_of(&self, reg: Reg) -> bool {
+        let current = stack(self.pstate);
+        current == 0 && reg == Reg::SP_EL0 || current == 1 && reg == Reg::SP_EL1
     }
 
     fn write_special(&mut self, insn: Insn, reg: Reg, value: u64) -> Result<(), Stop> {
@@ -228,12 +289,7 @@ impl Pe {
                 if !self.fp_enabled {
                     return self.fp_access_trap();
                 }
-                if reg == Reg::FPCR {
-                    let fz16 = if self.model.features.has(Feature::FEAT_FP16) { FPCR_FZ16 } else { 0 };
-                    self.fpcr = value & (FPCR_BASE | fz16);
-                } else {
-                    self.fpsr = value & FPSR_MASK;
-                }
+                self.set_fp_register(reg, value);
             }
             // A hypervisor that changes EL1's registers switches worlds: what the TLB holds is tagged by VMID and stays.
             Reg::SCTLR_EL1 | Reg::TCR_EL1 | Reg::MAIR_EL1 if p.el >= El::El2 => {
@@ -314,6 +370,16 @@ impl Pe {
             return Err(self.leave(Exit::Reschedule));
         }
         Ok(())
+    }
+
+    /// Writes FPCR or FPSR.
+    fn set_fp_register(&mut self, reg: Reg, value: u64) {
+        if reg == Reg::FPCR {
+            let fz16 = if self.model.features.has(Feature::FEAT_FP16) { FPCR_FZ16 } else { 0 };
+            self.fpcr = value & (FPCR_BASE | fz16);
+        } else {
+            self.fpsr = value & FPSR_MASK;
+        }
     }
 
     /// ISR_EL1: at EL1 the virtual interrupts, where HCR_EL2 makes those.

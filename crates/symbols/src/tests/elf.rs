@@ -116,3 +116,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_elf_of_symbols_has_them_all() {
+    let symbols = Symbols::from_map(b"ffff800008000000 T _text\nffff800008000040 t local\nffff800009000000 D state\n");
+    let symbols = symbols.expect("symbols").with_slide(0x10000);
+    let back = Symbols::from_elf(&symbols.to_elf()).expect("an ELF");
+    let all = |symbols: &Symbols| symbols.iter().map(|(n, k, a)| (n.to_owned(), k, a)).collect::<Vec<_>>();
+    assert_eq!(all(&back), all(&symbols));
+    assert_eq!(all(&back)[1], ("local".to_owned(), b't', Va(0xffff_8000_0801_0040)));
+    assert!(matches!(Symbols::from_elf(&Symbols::default().to_elf()), Err(SymbolsError::Stripped)));
+}
