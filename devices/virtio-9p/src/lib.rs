@@ -12,6 +12,7 @@
 use snapshot::{Codec, Invalid};
 use virtio_mmio::{QueueError, QueueIo, VirtioDevice, total};
 
+mod fids;
 mod server;
 pub mod spec;
 #[cfg(test)]

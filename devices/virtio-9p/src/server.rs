@@ -1,34 +1,21 @@
 //! The server: fids, and what each request does.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use rustix::fs::AtFlags;
 
+use crate::fids::{Fid, Fids, MAX_DEPTH};
 use crate::spec::{self, errno, kind, setattr};
 use crate::tree::{Attributes, Entry, Named, Names, Opened, Tree};
 use crate::wire::{Answer, Fields, Qid, Refusal};
 
-/// Most fids, so that a guest does not fill the host's memory.
-const MAX_FIDS: usize = 1 << 16;
-/// Most open files, which are descriptors of the host.
-const MAX_OPEN: usize = 512;
-/// The longest path from the root, in names.
-const MAX_DEPTH: usize = 256;
-
 type Time = (u64, u32);
-
-/// What a client's number stands for.
-struct Fid {
-    names: Names,
-    open: Option<Opened>,
-}
 
 /// A server of one client.
 pub struct Server {
     tree: Tree,
-    fids: BTreeMap<u32, Fid>,
+    fids: Fids,
     /// The largest message that both sides take; 0 before they agreed.
     msize: u32,
 }
@@ -36,7 +23,7 @@ pub struct Server {
 impl Server {
     /// A server that nobody has spoken to.
     pub fn new(tree: Tree) -> Self {
-        Self { tree, fids: BTreeMap::new(), msize: 0 }
+        Self { tree, fids: Fids::default(), msize: 0 }
     }
 
     /// The client starts again.
@@ -58,7 +45,7 @@ impl Server {
     /// Folds what the client set up.
     pub fn hash(&self, state: &mut dyn core::hash::Hasher) {
         state.write_u32(self.msize);
-        for (number, fid) in &self.fids {
+        for (number, fid) in self.fids.iter() {
             state.write_u32(*number);
             state.write_u8(fid.open.is_some().into());
             for name in &fid.names {
@@ -82,10 +69,10 @@ impl Server {
             kind::ATTACH => self.attach(f, a)?,
             kind::WALK => self.walk(f, a)?,
             kind::CLUNK => {
-                self.fids.remove(&f.u32()?).ok_or(Refusal(errno::EBADF))?;
+                self.fids.remove(f.u32()?)?;
             }
             kind::REMOVE => {
-                let fid = self.fids.remove(&f.u32()?).ok_or(Refusal(errno::EBADF))?;
+                let fid = self.fids.remove(f.u32()?)?;
                 let is_directory = self.tree.is_directory(&fid.names)?;
                 let what = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
                 self.tree.remove(&fid.names, what, now)?;
@@ -97,21 +84,21 @@ impl Server {
             kind::WRITE => self.write(f, a, now)?,
             kind::READDIR => self.read_directory(f, a, room)?,
             kind::FSYNC => {
-                if let Some(Opened::File(file)) = &self.fid(f.u32()?)?.open {
+                if let Some(Opened::File(file)) = &self.fids.get(f.u32()?)?.open {
                     file.sync_all()?;
                 }
             }
             kind::GETATTR => self.attributes(f, a)?,
             kind::SETATTR => self.set_attributes(f, now)?,
             kind::STATFS => {
-                self.fid(f.u32()?)?;
+                self.fids.get(f.u32()?)?;
                 // A tebibyte, free: what the host has free is not the same on every run.
                 const BLOCKS: u64 = 1 << 28;
                 a.u32(spec::MAGIC).u32(4096).u64(BLOCKS).u64(BLOCKS).u64(BLOCKS);
                 a.u64(BLOCKS).u64(BLOCKS).u64(0).u32(255);
             }
             kind::READLINK => {
-                let target = self.tree.read_link(&self.fid(f.u32()?)?.names)?;
+                let target = self.tree.read_link(&self.fids.get(f.u32()?)?.names)?;
                 a.string(&target);
             }
             kind::SYMLINK => {
@@ -128,12 +115,12 @@ impl Server {
             }
             kind::LINK => {
                 let directory = f.u32()?;
-                let from = self.fid(f.u32()?)?.names.clone();
+                let from = self.fids.get(f.u32()?)?.names.clone();
                 let to = self.below(directory, f.name()?)?;
                 self.tree.link(&from, &to, now)?;
             }
             kind::RENAME => {
-                let from = self.fid(f.u32()?)?.names.clone();
+                let from = self.fids.get(f.u32()?)?.names.clone();
                 let to = self.entry(f)?;
                 self.rename(&from, &to, now)?;
             }
@@ -148,11 +135,11 @@ impl Server {
                 self.tree.remove(&names, what, now)?;
             }
             kind::LOCK => {
-                self.fid(f.u32()?)?;
+                self.fids.get(f.u32()?)?;
                 a.u8(spec::LOCK_SUCCESS);
             }
             kind::GETLOCK => {
-                self.fid(f.u32()?)?;
+                self.fids.get(f.u32()?)?;
                 f.u8()?;
                 let (start, len, process, client) = (f.u64()?, f.u64()?, f.u32()?, f.string()?);
                 a.u8(spec::UNLOCKED).u64(start).u64(len).u32(process).string(client);
@@ -164,13 +151,9 @@ impl Server {
         Ok(answer)
     }
 
-    fn fid(&self, number: u32) -> Result<&Fid, Refusal> {
-        self.fids.get(&number).ok_or(Refusal(errno::EBADF))
-    }
-
     /// The names of an entry of the directory `fid`.
     fn below(&self, fid: u32, name: &[u8]) -> Result<Names, Refusal> {
-        let mut names = self.fid(fid)?.names.clone();
+        let mut names = self.fids.get(fid)?.names.clone();
         if names.len() >= MAX_DEPTH {
             return Err(Refusal(errno::ENAMETOOLONG));
         }
@@ -182,17 +165,6 @@ impl Server {
     fn entry(&self, f: &mut Fields) -> Result<Names, Refusal> {
         let directory = f.u32()?;
         self.below(directory, f.name()?)
-    }
-
-    fn add(&mut self, number: u32, names: Names) -> Result<(), Refusal> {
-        if self.fids.contains_key(&number) {
-            return Err(Refusal(errno::EINVAL));
-        }
-        if self.fids.len() >= MAX_FIDS {
-            return Err(Refusal(errno::ENFILE));
-        }
-        self.fids.insert(number, Fid { names, open: None });
-        Ok(())
     }
 
     fn version(&mut self, f: &mut Fields, a: &mut Answer) -> Result<(), Refusal> {
@@ -213,7 +185,7 @@ impl Server {
     fn attach(&mut self, f: &mut Fields, a: &mut Answer) -> Result<(), Refusal> {
         let number = f.u32()?;
         let qid = self.tree.attributes(&[])?.qid;
-        self.add(number, Vec::new())?;
+        self.fids.add(number, Vec::new())?;
         a.qid(qid);
         Ok(())
     }
@@ -224,7 +196,7 @@ impl Server {
         if count > spec::MAX_NAMES {
             return Err(Refusal(errno::EINVAL));
         }
-        let start = self.fid(from)?;
+        let start = self.fids.get(from)?;
         if start.open.is_some() {
             return Err(Refusal(errno::EBADF));
         }
@@ -238,9 +210,10 @@ impl Server {
             }
         }
         if qids.len() == usize::from(count) {
-            match self.fids.get_mut(&to).filter(|_| to == from) {
-                Some(fid) => fid.names = names,
-                None => self.add(to, names)?,
+            if to == from {
+                self.fids.set(to, Fid { names, open: None })?;
+            } else {
+                self.fids.add(to, names)?;
             }
         }
         a.u16(qids.len() as u16);
@@ -265,17 +238,11 @@ impl Server {
         Ok(self.tree.attributes(names)?.qid)
     }
 
-    fn may_open_more(&self) -> Result<(), Refusal> {
-        let open = self.fids.values().filter(|fid| fid.open.is_some()).count();
-        if open < MAX_OPEN { Ok(()) } else { Err(Refusal(errno::ENFILE)) }
-    }
-
     fn open(&mut self, f: &mut Fields, a: &mut Answer, now: Time) -> Result<(), Refusal> {
         let (number, flags) = (f.u32()?, f.u32()?);
-        self.may_open_more()?;
-        let fid = self.fids.get_mut(&number).filter(|fid| fid.open.is_none()).ok_or(Refusal(errno::EBADF))?;
-        let (qid, opened) = self.tree.open_file(&fid.names, flags, now)?;
-        fid.open = Some(opened);
+        let names = self.fids.to_open(number)?.names.clone();
+        let (qid, opened) = self.tree.open_file(&names, flags, now)?;
+        self.fids.set(number, Fid { names, open: Some(opened) })?;
         a.qid(qid).u32(0);
         Ok(())
     }
@@ -285,16 +252,15 @@ impl Server {
         let number = f.u32()?;
         let names = self.below(number, f.name()?)?;
         let (flags, mode) = (f.u32()?, f.u32()?);
-        self.may_open_more()?;
-        let fid = self.fids.get_mut(&number).filter(|fid| fid.open.is_none()).ok_or(Refusal(errno::EBADF))?;
+        self.fids.to_open(number)?;
         let (qid, file) = self.tree.create(&names, flags, mode, now)?;
-        *fid = Fid { names, open: Some(Opened::File(file)) };
+        self.fids.set(number, Fid { names, open: Some(Opened::File(file)) })?;
         a.qid(qid).u32(0);
         Ok(())
     }
 
     fn file(&self, number: u32) -> Result<&File, Refusal> {
-        match &self.fid(number)?.open {
+        match &self.fids.get(number)?.open {
             Some(Opened::File(file)) => Ok(file),
             _ => Err(Refusal(errno::EBADF)),
         }
@@ -318,7 +284,7 @@ impl Server {
     fn write(&mut self, f: &mut Fields, a: &mut Answer, now: Time) -> Result<(), Refusal> {
         let (number, offset, count) = (f.u32()?, f.u64()?, f.u32()?);
         let bytes = f.bytes(count as usize)?;
-        let Some(Fid { open: Some(Opened::File(file)), .. }) = self.fids.get(&number) else {
+        let Fid { open: Some(Opened::File(file)), .. } = self.fids.get(number)? else {
             return Err(Refusal(errno::EBADF));
         };
         let written = file.write_at(bytes, offset)?;
@@ -330,7 +296,7 @@ impl Server {
     /// Whole entries, as many as fit. An entry's offset is the number of those up to it.
     fn read_directory(&mut self, f: &mut Fields, a: &mut Answer, room: u32) -> Result<(), Refusal> {
         let (number, offset, count) = (f.u32()?, f.u64()?, f.u32()?);
-        let Some(Opened::Directory(entries)) = &self.fid(number)?.open else { return Err(Refusal(errno::EBADF)) };
+        let Some(Opened::Directory(entries)) = &self.fids.get(number)?.open else { return Err(Refusal(errno::EBADF)) };
         let most = count.min(room.saturating_sub(spec::READ_HEADER)) as usize;
         let mut list = Answer::default();
         let from = usize::try_from(offset).unwrap_or(usize::MAX).min(entries.len());
@@ -346,7 +312,7 @@ impl Server {
     }
 
     fn seen(&mut self, number: u32) -> Result<Attributes, Refusal> {
-        let fid = self.fids.get(&number).ok_or(Refusal(errno::EBADF))?;
+        let fid = self.fids.get(number)?;
         match &fid.open {
             Some(Opened::File(file)) => self.tree.attributes_of(file),
             _ => self.tree.attributes(&fid.names),
@@ -369,7 +335,7 @@ impl Server {
     fn set_attributes(&mut self, f: &mut Fields, now: Time) -> Result<(), Refusal> {
         let (number, valid, mode, uid, gid, size) = (f.u32()?, f.u32()?, f.u32()?, f.u32()?, f.u32()?, f.u64()?);
         let (_, _, seconds, nanoseconds) = (f.u64()?, f.u64()?, f.u64()?, f.u64()?);
-        let fid = self.fids.get(&number).ok_or(Refusal(errno::EBADF))?;
+        let fid = self.fids.get(number)?;
         self.tree.writable()?;
         let names = &fid.names;
         if valid & (setattr::UID | setattr::GID) != 0 {
@@ -396,11 +362,9 @@ impl Server {
 
     /// Fids of what was renamed, and of what is below it, go with it.
     fn rename(&mut self, from: &Names, to: &Names, now: Time) -> Result<(), Refusal> {
+        self.fids.may_rename(from, to)?;
         self.tree.rename(from, to, now)?;
-        for fid in self.fids.values_mut().filter(|fid| fid.names.starts_with(from)) {
-            let rest = fid.names.split_off(from.len());
-            fid.names = [to.as_slice(), &rest].concat();
-        }
+        self.fids.rename(from, to);
         Ok(())
     }
 }

@@ -93,6 +93,8 @@ pub mod errno {
     pub const EIO: u32 = 5;
     /// Bad file descriptor: here, fid.
     pub const EBADF: u32 = 9;
+    /// No memory: here, of the host's for what a client keeps.
+    pub const ENOMEM: u32 = 12;
     /// Permission.
     pub const EACCES: u32 = 13;
     /// Not a directory.

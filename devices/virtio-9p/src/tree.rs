@@ -46,7 +46,7 @@ pub enum ShareError {
 }
 
 /// Most entries of a directory that is read.
-const MAX_ENTRIES: usize = 1 << 20;
+const MAX_ENTRIES: usize = 1 << 18;
 
 /// The names from the root to a file.
 pub type Names = Vec<Vec<u8>>;
