@@ -1,6 +1,6 @@
 //! The command line's grammar, and what it says of a machine.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -111,17 +111,18 @@ pub struct RunArgs {
     pub cpu: String,
     /// A feature on or off, such as FEAT_LSE=off, or a setting, such as pa-bits=40; with N: before it, for CPU N
     /// (from 0) alone. May be given again.
-    #[arg(long, value_name = "[N:]NAME=VALUE")]
+    #[arg(long, value_name = "[N:]NAME=VALUE", allow_hyphen_values = true)]
     pub feature: Vec<String>,
     /// Properties of the GIC's virtual CPU interface, such as list-registers=8,seis=on,tds=off; with N: before them, for
     /// CPU N (from 0) alone. `vambrace features` lists them, `vambrace features PRESET` a preset's. May be given again.
-    #[arg(long, value_name = "[N:]NAME=VALUE,...")]
+    #[arg(long, value_name = "[N:]NAME=VALUE,...", allow_hyphen_values = true)]
     pub gic: Vec<String>,
     /// How to choose where the architecture permits several outcomes: benign, or adversarial[:SEED], which raises the errors
     /// that may be raised.
     #[arg(long, value_name = "benign|adversarial[:SEED]", default_value = "benign")]
     pub policy: String,
-    /// A disk: a raw file or block device on virtio-mmio, with ,ro read-only. May be given again, up to 32 times.
+    /// A disk: a raw file or block device on virtio-mmio, with ,ro read-only; what is beyond its last whole sector of 512
+    /// bytes is out of the guest's reach. May be given again, up to 32 times.
     #[arg(long, value_name = "FILE[,ro]")]
     pub disk: Vec<String>,
     /// An entropy device (virtio), whose bytes follow from --seed.
@@ -191,8 +192,8 @@ pub struct RunArgs {
     /// --max-insns counts them) are reached.
     #[arg(long, value_name = "insns=N", requires = "save")]
     at: Option<String>,
-    /// Go on from the snapshot in FILE. The machine is the snapshot's; --disk (as many as it has, in its order) says where
-    /// its disks are now.
+    /// Go on from the snapshot in FILE. The machine is the snapshot's; --disk and --share (as many as it has, in its order)
+    /// say where its disks and shares are now.
     #[arg(long, value_name = "FILE", conflicts_with_all = MACHINE_FLAGS)]
     pub restore: Option<PathBuf>,
     /// The guest's serial port: stdio, or FILE for its output (then it gets no input).
@@ -208,7 +209,7 @@ pub struct RunArgs {
 }
 
 /// The flags that say what the machine is, which a snapshot says.
-const MACHINE_FLAGS: [&str; 21] = [
+const MACHINE_FLAGS: [&str; 20] = [
     "kernel",
     "initrd",
     "append",
@@ -225,7 +226,6 @@ const MACHINE_FLAGS: [&str; 21] = [
     "numa",
     "numa-distance",
     "rng",
-    "share",
     "time",
     "seed",
     "semihosting",
@@ -341,15 +341,22 @@ impl RunArgs {
             return Err(error);
         }
         let MachineConfig { max_insns, pause, timeout, power_button, .. } = self.bounds()?;
-        let mut disks = saved.disks;
-        if !self.disk.is_empty() {
-            if self.disk.len() != disks.len() {
-                return Err(ConfigError::SnapshotDisks { given: self.disk.len(), saved: disks.len() });
-            }
-            disks = self.disk.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
-        }
-        Ok(MachineConfig { disks, max_insns, pause, timeout, power_button, ..saved })
+        let was = |path: &Path| path.display().to_string();
+        let disks = places("--disk", &self.disk, saved.disks.iter().map(|disk| was(&disk.path)).collect())?;
+        let shares = places("--share", &self.share, saved.shares.iter().map(|share| was(&share.path)).collect())?;
+        Ok(MachineConfig { disks, shares, max_insns, pause, timeout, power_button, ..saved })
     }
+}
+
+/// What the user says of each of `saved`.
+fn places<T>(flag: &'static str, given: &[String], saved: Vec<String>) -> Result<Vec<T>, ConfigError>
+where
+    T: std::str::FromStr<Err = ConfigError>,
+{
+    if given.len() != saved.len() {
+        return Err(ConfigError::SnapshotPlaces { flag, given: given.len(), saved });
+    }
+    given.iter().map(|text| text.parse()).collect()
 }
 
 fn at(text: &str) -> Result<u64, ConfigError> {
@@ -459,6 +466,7 @@ mod tests {
             "save",
             "at",
             "disk",
+            "share",
             "threads",
             "max-insns",
             "timeout",
@@ -486,17 +494,23 @@ mod tests {
     }
 
     #[test]
-    fn disks_of_a_snapshot_may_have_moved() {
+    fn where_disks_and_shares_of_a_snapshot_are_is_the_users_word() {
         let restored = |words: &[&str]| {
-            let saved = parse(&["--kernel", "k", "--disk", "a", "--seed", "4"]).unwrap();
+            let saved = parse(&["--kernel", "k", "--disk", "a", "--share", "/", "--seed", "4"]).unwrap();
             let words = ["vambrace", "run", "--restore", "s"].iter().chain(words);
             let Command::Run(args) = Cli::try_parse_from(words).unwrap().command else { panic!("not run") };
             args.restored(saved).map_err(|error| error.to_string())
         };
-        let moved = restored(&["--disk", "b", "--max-insns", "9"]).unwrap();
+        let moved = restored(&["--disk", "b", "--share", "d,ro", "--max-insns", "9"]).unwrap();
         assert_eq!((moved.disks[0].path.to_str(), moved.max_insns, moved.seed), (Some("b"), Some(9), 4));
-        assert_eq!(restored(&[]).unwrap().disks[0].path.to_str(), Some("a"));
-        assert!(restored(&["--disk", "b", "--disk", "c"]).unwrap_err().contains("2 disks"));
+        assert_eq!(moved.shares[0].path.to_str(), Some("d"));
+        let refused = |words: &[&str], message: &str| {
+            let error = restored(words).unwrap_err();
+            assert!(error.contains(message), "{error}");
+        };
+        refused(&[], "--disk: 0 given, but the machine of the snapshot has 1: a;");
+        refused(&["--disk", "b", "--disk", "c"], "--disk: 2 given");
+        refused(&["--disk", "b"], "--share: 0 given, but the machine of the snapshot has 1: /;");
     }
 
     #[test]

@@ -24,13 +24,23 @@ pub enum VmlinuxError {
         /// The host's reason.
         source: std::io::Error,
     },
-    /// A directory, a device, or far too much.
-    #[error("{flag} {}: not a file of at most {MAX_FILE} bytes", .path.display())]
+    /// A directory, a device, a pipe.
+    #[error("{flag} {}: not a file but a directory, a device or a pipe", .path.display())]
     NotAFile {
         /// What names it.
         flag: &'static str,
         /// What was named.
         path: PathBuf,
+    },
+    /// Far too much.
+    #[error("{flag} {}: {bytes} bytes; no kernel's symbols take more than {MAX_FILE}", .path.display())]
+    TooLarge {
+        /// What names it.
+        flag: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Its length.
+        bytes: u64,
     },
     /// There is nothing in it.
     #[error("{flag} {}: {source}", .path.display())]
@@ -48,8 +58,11 @@ pub enum VmlinuxError {
 pub fn read_symbols(flag: &'static str, path: &Path) -> Result<Symbols, VmlinuxError> {
     let read = |source| VmlinuxError::Read { flag, path: path.to_owned(), source };
     let metadata = fs::metadata(path).map_err(read)?;
-    if !metadata.is_file() || metadata.len() > MAX_FILE {
+    if !metadata.is_file() {
         return Err(VmlinuxError::NotAFile { flag, path: path.to_owned() });
+    }
+    if metadata.len() > MAX_FILE {
+        return Err(VmlinuxError::TooLarge { flag, path: path.to_owned(), bytes: metadata.len() });
     }
     let bytes = fs::read(path).map_err(read)?;
     Symbols::from_file(&bytes).map_err(|source| VmlinuxError::Symbols { flag, path: path.to_owned(), source })
@@ -75,6 +88,8 @@ impl SymbolSource {
         match self {
             Self::User(symbols) => symbols,
             Self::Kernel(path) => path
+                // A snapshot may name anything.
+                .filter(|path| fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() <= MAX_FILE))
                 .and_then(|path| fs::read(path).ok())
                 .and_then(|bytes| Symbols::from_file(&bytes).ok())
                 .unwrap_or_default(),

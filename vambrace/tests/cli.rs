@@ -507,15 +507,20 @@ fn a_run_goes_on_from_a_snapshot() {
     };
     // The kernel is in the snapshot.
     fs::remove_file(bench.path("kernel")).unwrap();
-    let second = restore(&[]).unwrap();
+    let second = restore(&["--disk", disk.to_str().unwrap()]).unwrap();
     assert_eq!((status(&second), &second.stdout[..]), (0, &b"B"[..]), "{second:?}");
     let (_, insns, cpus) = hash("rest");
     assert_eq!((insns, cpus), (hash("whole").1, hash("whole").2), "instructions of the whole run");
 
+    // What the snapshot names is not opened for that alone.
+    let without = restore(&[]).unwrap();
+    assert_eq!(status(&without), 2);
+    assert!(errors(&without).contains("--disk: 0 given, but the machine of the snapshot has 1: "), "{without:?}");
+    assert!(errors(&restore(&["--disk", "a", "--share", "b"]).unwrap()).contains("--share: 1 given"));
+
     // Disks are known by what is on them, not by their names.
     let moved = bench.path("moved");
     fs::rename(&disk, &moved).unwrap();
-    assert_eq!(status(&restore(&[]).unwrap()), 2);
     assert_eq!(status(&restore(&["--disk", moved.to_str().unwrap()]).unwrap()), 0);
     fs::write(&moved, [8; 4096]).unwrap();
     let other = restore(&["--disk", moved.to_str().unwrap()]).unwrap();
@@ -527,7 +532,7 @@ fn a_run_goes_on_from_a_snapshot() {
     let bytes = fs::read(&snapshot).unwrap();
     for (contents, message) in [(&b"text"[..], "not a snapshot"), (&bytes[..bytes.len() / 2], "cut short")] {
         fs::write(&snapshot, contents).unwrap();
-        let output = restore(&[]).unwrap();
+        let output = restore(&["--disk", disk.to_str().unwrap()]).unwrap();
         assert_eq!(status(&output), 2, "{output:?}");
         assert!(errors(&output).contains(message), "{output:?}");
     }

@@ -144,7 +144,9 @@ impl Topology {
         for cpu in 0..cpus {
             let count = self.nodes.iter().filter(|node| node.has(cpu)).count();
             if count != 1 {
-                return wrong(format!("CPU {cpu} is in {count} --numa nodes"));
+                return wrong(format!(
+                    "CPU {cpu} is in {count} --numa nodes, not in one; say which CPUs a node has with ,cpus=A-B"
+                ));
             }
         }
         if let Some(last) = self.nodes.iter().filter_map(|node| node.cpus.as_ref()).map(|c| *c.end()).max()

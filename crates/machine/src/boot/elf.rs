@@ -36,6 +36,11 @@ pub fn parse(file: &[u8], ram: u64) -> Result<Kernel<'_>, KernelError> {
         elf::ET_CORE => return Err(KernelError::ElfType("core dump".into())),
         other => return Err(KernelError::ElfType(format!("{other:#x}"))),
     }
+    let table = u64::from(header.e_phnum(endian)) * u64::from(header.e_phentsize(endian));
+    let (needs, actual) = (header.e_phoff(endian).saturating_add(table), file.len() as u64);
+    if needs > actual {
+        return Err(KernelError::ElfTruncated { needs, actual });
+    }
     let mut loads = Vec::new();
     for program in header.program_headers(endian, file).map_err(malformed)? {
         if program.p_type(endian) != PT_LOAD || program.p_memsz(endian) == 0 {
@@ -43,7 +48,6 @@ pub fn parse(file: &[u8], ram: u64) -> Result<Kernel<'_>, KernelError> {
         }
         let (offset, bytes) = program.file_range(endian);
         let needs = offset.saturating_add(bytes);
-        let actual = file.len() as u64;
         if needs > actual {
             return Err(KernelError::ElfTruncated { needs, actual });
         }

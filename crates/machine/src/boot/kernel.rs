@@ -82,7 +82,7 @@ pub enum KernelError {
     #[error("an ELF without anything to load (no PT_LOAD segment with content)")]
     ElfEmpty,
     /// An ELF that ends too early.
-    #[error("truncated ELF: a segment ends at byte {needs}, the file has {actual}")]
+    #[error("truncated ELF: it goes on to byte {needs}, the file has {actual}")]
     ElfTruncated {
         /// Bytes needed.
         needs: u64,

@@ -69,7 +69,7 @@ pub enum BootError {
         path: PathBuf,
     },
     /// A file that could never fit.
-    #[error("{flag} {}: larger than {limit} bytes, the most that can be used", .path.display())]
+    #[error("{flag} {}: larger than {limit} bytes, the most that can be used{}", .path.display(), if *flag == "--dtb" { "" } else { " with this --memory" })]
     FileTooLarge {
         /// The flag that names the file.
         flag: &'static str,

@@ -220,7 +220,7 @@ fn foreign_kernels() {
         (elf_with(16, 4), &["core dump"]),
         (elf_with(16, 9), &["type 0x9"]),
         (elf_with(56, 0), &["without anything to load"]),
-        (elf_with(56, 99), &["malformed ELF"]),
+        (elf_with(56, 99), &["truncated ELF"]),
         (b"\x7fELF\x02\x01".to_vec(), &["truncated ELF"]),
         (b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\xb7\0".to_vec(), &["malformed ELF"]),
         (elf(183, RAM_BASE, code)[..121].to_vec(), &["truncated ELF", "byte 124", "has 121"]),

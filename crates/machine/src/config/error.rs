@@ -34,15 +34,19 @@ pub enum ConfigError {
     /// Not a point of a run.
     #[error("--at {0}: give insns=N, N a number of instructions")]
     At(String),
-    /// Not the disks that a snapshot has.
+    /// Not the disks or shares that a snapshot has. Where they are on the host is for the user to say: whoever made the file
+    /// may have written any place into it.
     #[error(
-        "--disk: {given} disks given, but the machine of the snapshot has {saved}; name all of them, in their order"
+        "{flag}: {given} given, but the machine of the snapshot has {}: {}; say where each is now, in this order",
+        .saved.len(), .saved.join(", ")
     )]
-    SnapshotDisks {
-        /// Those given.
+    SnapshotPlaces {
+        /// `--disk` or `--share`.
+        flag: &'static str,
+        /// How many are given.
         given: usize,
-        /// Those of the snapshot.
-        saved: usize,
+        /// Where they were.
+        saved: Vec<String>,
     },
     /// Nothing to run.
     #[error(

@@ -89,7 +89,7 @@ fn a_users_tree_is_completed() {
     assert_eq!(value(&kept, "/chosen", "bootargs"), b"console=ttyAMA0 quiet\0");
     assert_eq!(words(&kept, "/memory@40000000", "reg"), [0, 0x4000_0000, 0, 0x4000_0000]);
 
-    let additions = Additions { bootargs: Some("debug"), initrd: Some(0x4200_0000..0x4200_1000), memory: 64 << 20 };
+    let additions = Additions { bootargs: Some("debug"), initrd: Some(0x4200_0000..0x4200_1000), ..NOTHING };
     let changed = complete(&user, &additions).unwrap();
     assert_eq!(value(&changed, "/chosen", "bootargs"), b"debug\0");
     assert_eq!(words(&changed, "/chosen", "linux,initrd-end"), [0, 0x4200_1000]);
@@ -104,6 +104,38 @@ fn a_tree_without_memory_and_chosen_gets_them() {
     let blob = complete(&tree.to_dtb(), &Additions { bootargs: Some("x"), ..NOTHING }).unwrap();
     assert_eq!(words(&blob, "/memory@40000000", "reg"), [0x4000_0000, 0x4000_0000]);
     assert_eq!(value(&blob, "/chosen", "bootargs"), b"x\0");
+}
+
+/// Memory that is not there is refused; how RAM is divided among nodes is not looked at, nor what is switched off.
+#[test]
+fn memory_that_is_not_in_ram_is_refused() {
+    let tree = |cells: [u32; 2], reg: &[u32], status: Option<&str>| {
+        let mut tree = DeviceTree::new();
+        tree.root = Builder::new("").set("#address-cells", cells[0]).set("#size-cells", cells[1]).0;
+        let reg: Vec<u8> = reg.iter().flat_map(|word| word.to_be_bytes()).collect();
+        let mut node = Builder::new("memory@40000000").set("device_type", "memory").set("reg", reg);
+        if let Some(status) = status {
+            node = node.set("status", status);
+        }
+        tree.root.add_child(node.0);
+        complete(&tree.to_dtb(), &NOTHING)
+    };
+    let ram = 0x4000_0000;
+    assert!(tree([1, 1], &[ram, 1 << 29, ram + (1 << 29), 1 << 29], None).is_ok());
+    assert!(tree([2, 2], &[1, 0, 0, 0], None).is_ok(), "of no size");
+    assert!(tree([1, 1], &[0, 4096], Some("disabled")).is_ok());
+    for reg in [[ram, (1 << 30) + 1], [ram - 1, 1], [0, u32::MAX], [u32::MAX, u32::MAX]] {
+        assert!(matches!(tree([1, 1], &reg, Some("okay")), Err(DtbError::MemoryOutsideRam { .. })), "{reg:x?}");
+    }
+    let words = [u32::MAX; 8];
+    assert!(matches!(tree([4, 4], &words, None), Err(DtbError::MemoryOutsideRam { .. })));
+    assert_eq!(
+        tree([2, 2], &words[..5], None),
+        Err(DtbError::MemoryReg { node: "memory@40000000".into(), bytes: 20, entry: 16 })
+    );
+    for cells in [[0, 1], [5, 1], [2, 0], [2, u32::MAX]] {
+        assert!(matches!(tree(cells, &[], None), Err(DtbError::Cells { .. })), "{cells:?}");
+    }
 }
 
 #[test]

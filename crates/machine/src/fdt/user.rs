@@ -36,6 +36,41 @@ pub enum DtbError {
     /// Nodes in nodes in nodes.
     #[error("nodes are nested more than {MAX_DEPTH} deep")]
     TooDeep,
+    /// Numbers that no address or size has.
+    #[error("{name} of the root is {found}; 1 to 4 cells make an address or a size")]
+    Cells {
+        /// `#address-cells` or `#size-cells`.
+        name: &'static str,
+        /// What it is.
+        found: String,
+    },
+    /// Memory that is not told by whole addresses and sizes.
+    #[error(
+        "reg of {node} has {bytes} bytes, which is not a multiple of {entry}, an address and a size by the root's cells"
+    )]
+    MemoryReg {
+        /// The node.
+        node: String,
+        /// Bytes of its property.
+        bytes: usize,
+        /// Bytes of an address and a size.
+        entry: usize,
+    },
+    /// Memory that is not there.
+    #[error(
+        "{node} has {len:#x} bytes at {start:#x}, but RAM is {base:#x} to {end:#x}; change it, or give --memory",
+        base = map::RAM_BASE
+    )]
+    MemoryOutsideRam {
+        /// The node.
+        node: String,
+        /// Where it says memory begins.
+        start: u128,
+        /// How long it says that it is.
+        len: u128,
+        /// Where RAM ends.
+        end: u64,
+    },
     /// Anything else.
     #[error("malformed device tree: {0}")]
     Malformed(String),
@@ -114,8 +149,9 @@ fn set(node: &mut DeviceTreeNode, name: &str, value: impl ToPropertyValue) {
 /// Checks the user's device tree `blob` and puts `additions` into it. All else stays as the user wrote it.
 pub fn complete(blob: &[u8], additions: &Additions) -> Result<Vec<u8>, DtbError> {
     let mut tree = parse(blob)?;
-    if !has_memory(&tree) {
-        add_memory(&mut tree, additions.memory);
+    let cells = Cells::of(&tree.root)?;
+    if !check_memory(&tree.root, cells, map::RAM_BASE + additions.memory)? {
+        add_memory(&mut tree, cells, additions.memory);
     }
     if tree.root.child_mut("chosen").is_none() {
         tree.root.add_child(DeviceTreeNode::new_unchecked("chosen"));
@@ -136,34 +172,72 @@ pub fn complete(blob: &[u8], additions: &Additions) -> Result<Vec<u8>, DtbError>
     Ok(blob)
 }
 
-/// Does a child of the root describe memory? That is one with `device_type = "memory"`.
-fn has_memory(tree: &DeviceTree) -> bool {
-    let root = &tree.root;
-    root.children().any(|child| child.property("device_type").is_some_and(|p| p.value() == b"memory\0"))
+/// How many words of 32 bits the root's children have for an address and for a size.
+#[derive(Clone, Copy)]
+struct Cells {
+    address: usize,
+    size: usize,
 }
 
-fn add_memory(tree: &mut DeviceTree, memory: u64) {
-    let root = &mut tree.root;
-    let cells = |root: &DeviceTreeNode, name: &str, default: u32| {
-        root.property(name).and_then(|p| p.value_as::<u32>().ok()).filter(|n| (1..=4).contains(n)).unwrap_or(default)
-    };
-    // The Devicetree Specification's defaults.
-    let address_cells = cells(root, "#address-cells", 2);
-    let size_cells = cells(root, "#size-cells", 1);
-    let mut reg = encode(map::RAM_BASE, address_cells);
-    reg.extend(encode(memory, size_cells));
+impl Cells {
+    /// With the Devicetree Specification's defaults.
+    fn of(root: &DeviceTreeNode) -> Result<Self, DtbError> {
+        let cells = |name: &'static str, default| {
+            let Some(property) = root.property(name) else { return Ok(default) };
+            match property.value_as::<u32>() {
+                Ok(count @ 1..=4) => Ok(count as usize),
+                Ok(other) => Err(DtbError::Cells { name, found: other.to_string() }),
+                Err(_) => Err(DtbError::Cells { name, found: format!("{} bytes long", property.value().len()) }),
+            }
+        };
+        Ok(Self { address: cells("#address-cells", 2)?, size: cells("#size-cells", 1)? })
+    }
+}
+
+/// Does a child of the root describe memory (that is one with `device_type = "memory"`)? What it describes must be in RAM,
+/// which ends at `end`: a kernel dies of it before it can say so.
+fn check_memory(root: &DeviceTreeNode, cells: Cells, end: u64) -> Result<bool, DtbError> {
+    let text = |node: &DeviceTreeNode, name, text: &[u8]| node.property(name).is_some_and(|p| p.value() == text);
+    let mut found = false;
+    for node in root.children().filter(|node| text(node, "device_type", b"memory\0")) {
+        found = true;
+        // Such as memory of the Secure state.
+        let is_off =
+            node.property("status").is_some() && !text(node, "status", b"okay\0") && !text(node, "status", b"ok\0");
+        let Some(reg) = node.property("reg").filter(|_| !is_off) else { continue };
+        let (reg, entry) = (reg.value(), 4 * (cells.address + cells.size));
+        let name = || node.name().to_owned();
+        if !reg.len().is_multiple_of(entry) {
+            return Err(DtbError::MemoryReg { node: name(), bytes: reg.len(), entry });
+        }
+        for entry in reg.chunks(entry) {
+            let number = |bytes: &[u8]| bytes.iter().fold(0, |value, byte| value << 8 | u128::from(*byte));
+            let (address, size) = entry.split_at(4 * cells.address);
+            let (start, len) = (number(address), number(size));
+            let is_there = start >= map::RAM_BASE.into() && start.saturating_add(len) <= end.into();
+            if len != 0 && !is_there {
+                return Err(DtbError::MemoryOutsideRam { node: name(), start, len, end });
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn add_memory(tree: &mut DeviceTree, cells: Cells, memory: u64) {
+    let mut reg = encode(map::RAM_BASE, cells.address);
+    reg.extend(encode(memory, cells.size));
     let mut node = DeviceTreeNode::new_unchecked(format!("memory@{:x}", map::RAM_BASE));
     node.add_property(DeviceTreeProperty::new_unchecked("device_type", "memory"));
     node.add_property(DeviceTreeProperty::new_unchecked("reg", reg));
-    root.add_child(node);
+    tree.root.add_child(node);
 }
 
 /// `value` in `cells` cells; in one, as much as it can say.
-fn encode(value: u64, cells: u32) -> Vec<u8> {
+fn encode(value: u64, cells: usize) -> Vec<u8> {
     if cells == 1 {
         return u32::try_from(value).unwrap_or(!0xffff).to_be_bytes().to_vec();
     }
-    let mut bytes = vec![0; cells as usize * 4 - 8];
+    let mut bytes = vec![0; cells * 4 - 8];
     bytes.extend(value.to_be_bytes());
     bytes
 }
