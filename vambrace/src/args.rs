@@ -460,7 +460,7 @@ mod tests {
 
     #[test]
     fn a_snapshot_says_what_the_machine_is() {
-        const WITH_A_SNAPSHOT: [&str; 16] = [
+        const WITH_A_SNAPSHOT: [&str; 17] = [
             "power-button",
             "restore",
             "save",

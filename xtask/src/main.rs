@@ -7,6 +7,7 @@ mod boots;
 mod cpio;
 mod demo;
 mod devices;
+mod fuzz;
 mod gdb;
 mod guests;
 mod image;
@@ -71,6 +72,8 @@ enum Task {
     Mutants(mutants::Args),
     /// Compare the PE with independent implementations.
     Oracle(oracle::Args),
+    /// Run the machine's parts on hostile input, guided by what it reaches.
+    Fuzz(fuzz::Args),
     /// Check that dependencies between our crates point down.
     Layers,
     /// Check the licences of all dependencies.
@@ -106,6 +109,7 @@ fn run(task: Task) -> Result<()> {
         Task::Release => kernel::release(),
         Task::Mutants(args) => mutants::run(&args),
         Task::Oracle(args) => oracle::run(&args),
+        Task::Fuzz(args) => fuzz::run(&args),
         Task::Layers => layers::run(),
         Task::Licences => licences::run(),
     }

@@ -25,11 +25,13 @@ pub enum Part {
     Llvm,
     /// GDB as a client of Vambrace.
     Gdb,
+    /// A compiler of C++ for the engine that fuzzes.
+    Fuzz,
 }
 
 impl Part {
     #[cfg(test)]
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Guests,
         Self::Cross,
         Self::QemuSystem,
@@ -38,6 +40,7 @@ impl Part {
         Self::Llvm,
         Self::KernelCompiler,
         Self::Gdb,
+        Self::Fuzz,
     ];
     /// What is installed when nothing is named: what every machine needs.
     const USUAL: [Self; 7] =
@@ -68,6 +71,7 @@ impl Part {
                 ("/usr/bin/rustc", "rustc-web"),
                 ("/usr/lib/rustlib/src/rust/library/core/Cargo.toml", "rust-web-src"),
             ],
+            Self::Fuzz => &[("c++", "g++")],
             Self::Llvm => &[("llvm-mc", "llvm"), ("llvm-objdump-19", "llvm-19")],
             Self::Gdb => &[("gdb-multiarch", "gdb-multiarch")],
         }
