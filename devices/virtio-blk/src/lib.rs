@@ -3,7 +3,7 @@
 //! Requests complete before the notification that brings them returns. A disk has the whole 512-byte sectors of what
 //! is behind it; a rest is cut off. Whatever the host cannot do, and whatever lies beyond the end, reaches the guest
 //! as `VIRTIO_BLK_S_IOERR`. One notification moves at most [`MAX_BYTES`]; requests beyond that fail too, so that no
-//! guest can keep the host busy without end.
+//! guest can keep the host busy without end. Once a flush has failed, all later ones fail.
 
 use snapshot::{Codec, Digest, Invalid};
 use virtio_mmio::{Buffer, Chain, GuestMemory, QueueError, QueueIo, VirtioDevice, part, total};
@@ -34,6 +34,8 @@ pub struct VirtioBlk {
     buffer: Vec<u8>,
     /// Bytes that this notification may still move.
     budget: u64,
+    /// A flush has failed: what was written before it may be gone from the host's cache, and no later one brings it back.
+    is_lost: bool,
 }
 
 impl VirtioBlk {
@@ -43,7 +45,16 @@ impl VirtioBlk {
         let mut name = [0; ID_LEN];
         let n = id.len().min(ID_LEN);
         name[..n].copy_from_slice(&id.as_bytes()[..n]);
-        Self { disk, id: name, config: spec::config(sectors), sectors, features: 0, buffer: vec![0; CHUNK], budget: 0 }
+        Self {
+            disk,
+            id: name,
+            config: spec::config(sectors),
+            sectors,
+            features: 0,
+            buffer: vec![0; CHUNK],
+            budget: 0,
+            is_lost: false,
+        }
     }
 
     /// Carries out one request and writes its status. Gives the bytes written for the used ring: always up to the
@@ -108,10 +119,17 @@ impl VirtioBlk {
     }
 
     fn flush(&mut self) -> Result<(), Status> {
-        if self.disk.access() == Access::ReadWrite {
-            self.disk.flush().map_err(|_| Status::IoErr)?;
+        if self.disk.access() == Access::ReadOnly {
+            return Ok(());
         }
-        Ok(())
+        // A host tells of a page that it could not write once, and takes it for written then.
+        if self.is_lost {
+            return Err(Status::IoErr);
+        }
+        self.disk.flush().map_err(|_| {
+            self.is_lost = true;
+            Status::IoErr
+        })
     }
 
     /// The byte position of `len` bytes from `sector`, which must lie on the disk, be whole sectors, and fit the
@@ -253,7 +271,8 @@ impl VirtioDevice for VirtioBlk {
     /// The disk itself is not in a snapshot, but a digest of it: a machine goes on only with the disk that it had.
     fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
         let digest = self.digest().map_err(|error| Invalid::new(format!("the disk cannot be read: {error}")))?;
-        let Self { disk, id: _, config: _, sectors, features, buffer: _, budget: _ } = self;
+        // What was lost shows in the digest.
+        let Self { disk, id: _, config: _, sectors, features, buffer: _, budget: _, is_lost: _ } = self;
         codec.same(sectors, "the length of the disk")?;
         codec.same(&(disk.access() == Access::ReadWrite), "whether the disk can be written")?;
         codec.same(&digest, "what is on the disk (was it written since?)")?;

@@ -21,12 +21,14 @@ struct Memory {
     len: u64,
     access: Access,
     flushes: Arc<Mutex<u32>>,
+    /// The flush, counted from 1, that fails.
+    bad_flush: u32,
 }
 
 impl Memory {
     fn new(len: u64, access: Access) -> Self {
         let bytes = (0..len).map(|n| (n / 512) as u8 ^ n as u8).collect();
-        Self { bytes: Arc::new(Mutex::new(bytes)), len, access, flushes: Arc::default() }
+        Self { bytes: Arc::new(Mutex::new(bytes)), len, access, flushes: Arc::default(), bad_flush: 0 }
     }
     fn part(&self, from: usize, n: usize) -> Vec<u8> {
         self.bytes.lock().expect("bytes")[from..from + n].to_vec()
@@ -54,8 +56,9 @@ impl Disk for Memory {
         Ok(())
     }
     fn flush(&mut self) -> io::Result<()> {
-        *self.flushes.lock().expect("flushes") += 1;
-        Ok(())
+        let mut flushes = self.flushes.lock().expect("flushes");
+        *flushes += 1;
+        if *flushes == self.bad_flush { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
     }
     fn discard(&mut self, offset: u64, len: u64) -> io::Result<()> {
         self.bytes.lock().expect("bytes")[offset as usize..(offset + len) as usize].fill(0xdd);
@@ -170,6 +173,22 @@ fn read_only_and_without_flush() {
     assert_eq!(*disk.flushes.lock().expect("flushes"), 1);
     request(&mut d, request::GET_ID, 0, &[(BODY, 20, W)]);
     assert_eq!(d.bytes(BODY, 20), b"a name longer than t");
+}
+
+#[test]
+fn no_flush_is_good_after_one_that_failed() {
+    for without in [0, feature::FLUSH] {
+        let disk = Memory { bad_flush: 2, ..Memory::new(4096, Access::ReadWrite) };
+        let mut d = Driver::live(Box::new(VirtioBlk::new(Box::new(disk), "")), 16, without);
+        // Where the driver does without FLUSH, each write is one.
+        let kind = if without == 0 { request::FLUSH } else { request::OUT };
+        let data: &[_] = if without == 0 { &[] } else { &[(BODY, 512, 0)] };
+        for expected in [OK, IOERR, IOERR, IOERR] {
+            assert_eq!(request(&mut d, kind, 0, data), expected);
+        }
+        assert_eq!(request(&mut d, request::IN, 0, &[(BODY, 512, W)]), OK, "what is there can be read");
+        assert_eq!(d.mmio.broken(), None);
+    }
 }
 
 #[test]
