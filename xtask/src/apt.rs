@@ -112,23 +112,32 @@ impl Repository {
         fs::create_dir_all(into)?;
         let wanted = packages.iter().map(|package| format!("{}={}", package.name, package.version));
         shell::capture(self.apt("apt-get").args(["download", "-q"]).args(wanted).current_dir(&work))?;
-        let mut archives = Vec::new();
-        for entry in fs::read_dir(&work)? {
-            archives.push(entry?.path());
-        }
-        archives.retain(|path| path.extension().is_some_and(|ext| ext == "deb"));
+        let archives = deb_files(&work)?;
         ensure!(
             archives.len() == packages.len(),
             "apt-get download left {} files for {} packages",
             archives.len(),
             packages.len()
         );
-        archives.sort();
         for archive in archives {
             shell::capture(Command::new("dpkg-deb").arg("-x").arg(&archive).arg(into))?;
         }
         fs::remove_dir_all(&work)?;
         Ok(())
+    }
+
+    /// Downloads `packages` and all that an empty system needs for them, recommendations left out, to `into`. They may be
+    /// patterns of the client's, such as `?essential`. The client checks the hashes.
+    pub fn download_system(&self, packages: &[&str], into: &Path) -> Result<Vec<PathBuf>> {
+        let into = std::path::absolute(into)?;
+        recreate(&into.join("partial"))?;
+        let mut archives = std::ffi::OsString::from("Dir::Cache::archives=");
+        archives.push(&into);
+        let mut install = self.apt("apt-get");
+        install.arg("-o").arg(archives).args(["install", "-q", "-y", "--download-only", "--no-install-recommends"]);
+        shell::capture(install.args(packages))
+            .with_context(|| format!("cannot fetch {} from {}", packages.join(" "), self.suite))?;
+        deb_files(&into)
     }
 
     fn apt(&self, program: &str) -> Command {
@@ -208,6 +217,14 @@ fn parse_package(show: &str) -> Option<Package> {
         exact_depends,
         depends: depends.map(str::to_owned).collect(),
     })
+}
+
+/// Packages in a directory, sorted.
+fn deb_files(dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut files: Vec<PathBuf> = fs::read_dir(dir)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    files.retain(|path| path.extension().is_some_and(|ext| ext == "deb"));
+    files.sort();
+    Ok(files)
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {

@@ -85,6 +85,8 @@ pub struct Boot {
     pub semihosting: bool,
     /// Further words for Vambrace alone.
     pub words: Vec<String>,
+    /// Further words for QEMU alone.
+    pub qemu_words: Vec<String>,
     /// Further properties of QEMU's board, each behind a comma; Vambrace's has what the CPU has.
     pub qemu_board: &'static str,
     /// The program that is Vambrace; `None`: the usual build.
@@ -129,6 +131,7 @@ impl Boot {
             memory: 1024,
             semihosting: false,
             words: Vec::new(),
+            qemu_words: Vec::new(),
             qemu_board: "",
             binary: None,
             wrapper: Vec::new(),
@@ -242,6 +245,7 @@ impl Boot {
             let drive = format!("if=none,id=disk,format=raw,readonly={readonly},file={path}");
             command.args(["-drive", &drive, "-device", "virtio-blk-device,drive=disk"]);
         }
+        command.args(&self.qemu_words);
         command
     }
 

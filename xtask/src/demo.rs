@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use crate::boot::{self, Boot, Echo, Machine};
 use crate::guests::{Guests, Kernel};
 use crate::nested::{Mode, Nested, Work};
+use crate::rootfs::{self, Root};
 use crate::{setup, shell};
 
 /// Arguments of `cargo xtask demo`.
@@ -33,6 +34,8 @@ pub struct Args {
     /// How KVM uses EL2.
     #[arg(long, value_enum, default_value = "vhe", requires = "nested")]
     kvm_mode: Mode,
+    #[command(flatten)]
+    root: rootfs::Options,
 }
 
 /// Runs the task.
@@ -40,6 +43,10 @@ pub fn run(args: &Args) -> Result<()> {
     setup::ensure(&[setup::Part::Guests])?;
     if args.nested {
         return nested(args);
+    }
+    if args.root.rootfs {
+        let root = Root::new(&args.root, args.kernel, args.cpus);
+        return if args.batch { root.batch() } else { root.interactive() };
     }
     let guests = Guests::prepare(&[args.kernel])?;
     boot::build_vambrace()?;

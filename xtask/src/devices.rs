@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::boot::{self, Boot, Echo, Machine, Outcome};
-use crate::guests::{File, Guests, Kernel};
+use crate::guests::{BOARD, File, Guests, Kernel};
 
+mod failing;
 mod peer;
 
 use peer::Peer;
@@ -30,6 +31,8 @@ pub type Test = (&'static str, fn(&Guests, Kernel) -> Result<()>);
 pub const TESTS: &[Test] = &[
     ("devices work", work),
     ("what was flushed survives a kill of the tool", survives_a_kill),
+    ("a disk without room below an ext4", failing::full),
+    ("a disk that loses a part below an ext4", failing::cut),
     ("the network of the tool's own", network),
     ("the power button", power_button),
     ("a topology by flags", topology),
@@ -48,7 +51,7 @@ pub fn run(args: &Args) -> Result<()> {
 
 /// An initramfs with all drivers and these scripts.
 fn initrd(guests: &Guests, kernel: Kernel, name: &str, scripts: &[(&str, &str)]) -> Result<PathBuf> {
-    let mut files = guests.drivers(kernel)?;
+    let mut files = guests.drivers(BOARD, kernel)?;
     files.extend(scripts.iter().map(|(name, text)| File {
         path: format!("batch/{name}.sh"),
         permissions: 0o755,

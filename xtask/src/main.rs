@@ -21,6 +21,8 @@ mod mutants;
 mod nested;
 mod oracle;
 mod perf;
+mod rootfs;
+mod session;
 mod setup;
 mod shell;
 mod snapshots;
@@ -112,5 +114,15 @@ fn run(task: Task) -> Result<()> {
         Task::Fuzz(args) => fuzz::run(&args),
         Task::Layers => layers::run(),
         Task::Licences => licences::run(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_made() {
+        super::Cli::command().debug_assert();
     }
 }

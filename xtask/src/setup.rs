@@ -11,6 +11,8 @@ use crate::shell;
 pub enum Part {
     /// Unpacking Debian packages, kernels and modules.
     Guests,
+    /// Making file systems of Debian packages.
+    RootDisk,
     /// Cross binutils and gcc for guest programs.
     Cross,
     /// QEMU as the machine to compare with.
@@ -31,8 +33,9 @@ pub enum Part {
 
 impl Part {
     #[cfg(test)]
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Guests,
+        Self::RootDisk,
         Self::Cross,
         Self::QemuSystem,
         Self::QemuUser,
@@ -43,13 +46,28 @@ impl Part {
         Self::Fuzz,
     ];
     /// What is installed when nothing is named: what every machine needs.
-    const USUAL: [Self; 7] =
-        [Self::Guests, Self::Cross, Self::QemuSystem, Self::QemuUser, Self::KernelBuild, Self::Llvm, Self::Gdb];
+    const USUAL: [Self; 8] = [
+        Self::Guests,
+        Self::RootDisk,
+        Self::Cross,
+        Self::QemuSystem,
+        Self::QemuUser,
+        Self::KernelBuild,
+        Self::Llvm,
+        Self::Gdb,
+    ];
 
     /// Programs, and files by their absolute paths, each with the Debian package that has it.
     const fn programs(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Guests => &[("apt-get", "apt"), ("dpkg-deb", "dpkg"), ("xz", "xz-utils"), ("zstd", "zstd")],
+            // Not in the PATH of everyone: /usr/sbin.
+            Self::RootDisk => &[
+                ("/usr/sbin/mke2fs", "e2fsprogs"),
+                ("/usr/sbin/e2fsck", "e2fsprogs"),
+                ("fakeroot", "fakeroot"),
+                ("tar", "tar"),
+            ],
             Self::Cross => &[
                 ("aarch64-linux-gnu-as", "binutils-aarch64-linux-gnu"),
                 ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),

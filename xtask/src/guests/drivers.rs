@@ -10,32 +10,50 @@ use super::fetch::{Fetcher, exact_closure, files_below, names};
 use super::{File, Guests, Kernel, module_name, release_of, replace};
 use crate::image;
 
+/// Modules for one purpose.
+#[derive(Debug, Clone, Copy)]
+pub struct Drivers {
+    /// The directory that keeps them here.
+    directory: &'static str,
+    names: &'static [&'static str],
+}
+
 /// What drives the board's devices.
-const DRIVERS: [&str; 10] = [
-    "virtio_mmio",
-    "virtio_blk",
-    "virtio_rng",
-    "virtio_console",
-    "9p",
-    "9pnet_virtio",
-    "virtio_net",
-    "gpio_keys",
-    "evdev",
-    "vmw_vsock_virtio_transport",
-];
+pub const BOARD: Drivers = Drivers {
+    directory: "drivers",
+    names: &[
+        "virtio_mmio",
+        "virtio_blk",
+        "virtio_rng",
+        "virtio_console",
+        "9p",
+        "9pnet_virtio",
+        "virtio_net",
+        "gpio_keys",
+        "evdev",
+        "vmw_vsock_virtio_transport",
+    ],
+};
+
+/// What a system on a disk needs, whose own modules are not there.
+pub const ROOT: Drivers = Drivers {
+    directory: "drivers-root",
+    names: &["virtio_mmio", "virtio_blk", "virtio_rng", "virtio_net", "ext4", "autofs4", "binfmt_misc"],
+};
 
 impl Guests {
-    /// The drivers of the board's devices as `modules/*.ko`, and `modules/order`: their names, in an order of loading.
-    pub fn drivers(&self, kernel: Kernel) -> Result<Vec<File>> {
+    /// Drivers as `modules/*.ko`, and `modules/order`: their names, in an order of loading.
+    pub fn drivers(&self, drivers: Drivers, kernel: Kernel) -> Result<Vec<File>> {
         let _lock = self.lock()?;
-        let dir = self.dir().join("drivers").join(kernel.name());
+        let dir = self.dir().join(drivers.directory).join(kernel.name());
         let of_kernel = fs::read_to_string(self.kernel_dir(kernel).join("version"))?;
         let release = of_kernel.lines().next().unwrap_or_default();
-        let wanted = format!("{release}\ndrivers {}\n", DRIVERS.join(" "));
+        let wanted = format!("{release}\ndrivers {}\n", drivers.names.join(" "));
         // Written last, so its presence says that all of it is there.
         let found = fs::read_to_string(dir.join("version")).unwrap_or_default();
         if !found.starts_with(&wanted) {
-            self.fetch_drivers(kernel, &dir, &wanted).with_context(|| format!("cannot get the drivers of {kernel}"))?;
+            self.fetch_drivers(drivers, kernel, &dir, &wanted)
+                .with_context(|| format!("cannot get the drivers of {kernel}"))?;
         }
         let order = fs::read_to_string(dir.join("order"))?;
         let mut files = vec![file("modules/order", order.clone().into_bytes())];
@@ -45,7 +63,7 @@ impl Guests {
         Ok(files)
     }
 
-    fn fetch_drivers(&self, kernel: Kernel, dir: &Path, wanted: &str) -> Result<()> {
+    fn fetch_drivers(&self, drivers: Drivers, kernel: Kernel, dir: &Path, wanted: &str) -> Result<()> {
         let fetcher = Fetcher::new(self.dir().join("work"));
         let found = fetcher.find("linux-image-arm64", kernel.suites(), kernel.is_highest_wanted())?;
         let packages = exact_closure(&found)?;
@@ -64,7 +82,7 @@ impl Guests {
         let modules = files.iter().filter_map(|path| Some((module_name(path)?.replace('-', "_"), path.clone())));
         let builtin = files.iter().find(|path| path.ends_with("modules.builtin")).map(fs::read_to_string);
         let mut order = Order { modules: modules.collect(), builtin: builtin.transpose()?, done: Vec::new() };
-        for driver in DRIVERS {
+        for driver in drivers.names {
             order.add(driver, 0)?;
         }
         for (name, contents) in &order.done {
@@ -105,21 +123,30 @@ impl Order {
             }
         };
         let contents = image::plain_module(fs::read(path)?).with_context(|| format!("{}", path.display()))?;
-        for need in needs(&contents) {
+        for need in listed(&contents, "depends=", ',') {
             self.add(&need, depth + 1)?;
+        }
+        // An algorithm, which a module of its name or its plain form provides; newer kernels have some in themselves.
+        for wish in listed(&contents, "softdep=pre: ", ' ') {
+            let algorithm = wish.trim_start_matches("crypto_");
+            let names = [algorithm.to_owned(), format!("{algorithm}_generic")];
+            if let Some(name) = names.iter().find(|name| self.modules.contains_key(*name)) {
+                self.add(name, depth + 1)?;
+            }
         }
         self.done.push((name.to_owned(), contents));
         Ok(())
     }
 }
 
-/// The modules that a module says it needs (`depends=` in its .modinfo).
-fn needs(module: &[u8]) -> Vec<String> {
-    const KEY: &[u8] = b"\0depends=";
-    let Some(at) = module.windows(KEY.len()).position(|window| window == KEY) else { return Vec::new() };
-    let value = module[at + KEY.len()..].split(|byte| *byte == 0).next().unwrap_or_default();
+/// The modules that a module names behind `key` in its .modinfo: `depends=` is what it needs, `softdep=pre: ` what is
+/// better there before it.
+fn listed(module: &[u8], key: &str, separator: char) -> Vec<String> {
+    let key = [b"\0", key.as_bytes()].concat();
+    let Some(at) = module.windows(key.len()).position(|window| window == key) else { return Vec::new() };
+    let value = module[at + key.len()..].split(|byte| *byte == 0).next().unwrap_or_default();
     let names = String::from_utf8_lossy(value).replace('-', "_");
-    names.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    names.split(separator).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -128,8 +155,10 @@ mod tests {
 
     #[test]
     fn needs_are_in_the_module_information() {
-        assert_eq!(needs(b"x\0license=GPL\0depends=9pnet,fs-cache\0name=9p\0"), ["9pnet", "fs_cache"]);
-        assert!(needs(b"\0depends=\0").is_empty());
-        assert!(needs(b"depends").is_empty());
+        let module = b"x\0license=GPL\0depends=9pnet,fs-cache\0softdep=pre: crc32c \0name=9p\0";
+        assert_eq!(listed(module, "depends=", ','), ["9pnet", "fs_cache"]);
+        assert_eq!(listed(module, "softdep=pre: ", ' '), ["crc32c"]);
+        assert!(listed(b"\0depends=\0", "depends=", ',').is_empty());
+        assert!(listed(b"depends", "depends=", ',').is_empty());
     }
 }

@@ -11,6 +11,8 @@ use crate::cpio::{Archive, Device};
 
 const INIT: &str = include_str!("../../initramfs/init");
 
+const ROOT_INIT: &str = include_str!("../../rootfs/init");
+
 /// Scripts that `vambrace.batch=NAME` runs.
 const BATCHES: [(&str, &str); 4] = [
     ("demo", include_str!("../../initramfs/batch/demo.sh")),
@@ -33,7 +35,7 @@ const MOTD: &str = "An arm64 machine in software.\n";
 /// A file to put into the archive.
 #[derive(Debug, Clone)]
 pub struct File {
-    /// Path without a leading slash, at most one directory deep.
+    /// Path without a leading slash.
     pub path: String,
     /// Permission bits.
     pub permissions: u32,
@@ -73,10 +75,7 @@ pub fn archive(busybox: &[u8], extra: &[File]) -> Vec<u8> {
     for directory in DIRECTORIES {
         archive.directory(directory);
     }
-    let of_extra: BTreeSet<&str> = extra.iter().filter_map(|file| Some(file.path.split_once('/')?.0)).collect();
-    for directory in of_extra.iter().filter(|directory| !DIRECTORIES.contains(directory)) {
-        archive.directory(directory);
-    }
+    add_directories(&mut archive, &DIRECTORIES, extra);
     // The kernel opens /dev/console for PID 1 before anyone can mount devtmpfs.
     archive.character_device("dev/console", 0o600, Device { major: 5, minor: 1 });
     archive.character_device("dev/null", 0o666, Device { major: 1, minor: 3 });
@@ -92,6 +91,37 @@ pub fn archive(busybox: &[u8], extra: &[File]) -> Vec<u8> {
         archive.file(&file.path, file.permissions, &file.contents);
     }
     archive.finish()
+}
+
+/// The archive in front of a system on a disk: busybox, the `/init` that leads there, and the files. Not compressed.
+pub fn root_archive(busybox: &[u8], files: &[File]) -> Vec<u8> {
+    let mut archive = Archive::default();
+    let directories = ["bin", "dev", "modules", "proc", "run", "sys"];
+    for directory in directories {
+        archive.directory(directory);
+    }
+    add_directories(&mut archive, &directories, files);
+    archive.character_device("dev/console", 0o600, Device { major: 5, minor: 1 });
+    archive.file("init", 0o755, ROOT_INIT.as_bytes());
+    archive.file("bin/busybox", 0o755, busybox);
+    for applet in APPLETS.split_whitespace().chain(["chroot", "switch_root"]) {
+        archive.symlink(&format!("bin/{applet}"), "busybox");
+    }
+    for file in files {
+        archive.file(&file.path, file.permissions, &file.contents);
+    }
+    archive.finish()
+}
+
+/// Adds the directories of `files` that are not `there`.
+fn add_directories(archive: &mut Archive, there: &[&str], files: &[File]) {
+    let mut wanted = BTreeSet::new();
+    for file in files {
+        wanted.extend(file.path.match_indices('/').map(|(at, _)| &file.path[..at]));
+    }
+    for directory in wanted.iter().filter(|directory| !there.contains(directory)) {
+        archive.directory(directory);
+    }
 }
 
 /// In gzip, without name and time.
@@ -115,6 +145,11 @@ mod tests {
             assert!(text.contains(wanted), "{wanted:?}");
         }
         assert_eq!(text.matches("lib\0").count(), 1);
+        let bytes = root_archive(b"busybox", &[file("run/a/b/x"), file("modules/y"), file("run/a/z")]);
+        let text = String::from_utf8_lossy(&bytes);
+        for wanted in ["run\0", "run/a\0", "run/a/b\0", "run/a/b/x\0"] {
+            assert_eq!(text.matches(wanted).count(), 1, "{wanted:?}");
+        }
     }
 
     #[test]

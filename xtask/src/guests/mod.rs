@@ -1,7 +1,8 @@
 //! `cargo xtask guests`: real kernels and busybox from Debian, and initramfs images from them.
 //!
 //! Everything lands below `.vambrace/` (never committed): `guests/KERNEL/{Image,version,config,
-//! modules/*.ko,initrd.gz}`, `guests/built/KERNEL` likewise, `guests/busybox`, `guests/programs/NAME/{bin,lib}`, and the package client's private state in `apt/`.
+//! modules/*.ko,initrd.gz}`, `guests/built/KERNEL` likewise, `guests/busybox`, `guests/programs/NAME/{bin,lib}`,
+//! `guests/root-disk/{root.img,version}`, and the package client's private state in `apt/`.
 
 mod drivers;
 mod elf;
@@ -9,6 +10,7 @@ mod fetch;
 mod initramfs;
 mod programs;
 mod pseudo_nmi;
+mod root_disk;
 
 use std::fmt;
 use std::fs;
@@ -17,9 +19,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use crate::{image, shell};
+pub use drivers::{BOARD, ROOT};
 use fetch::{Fetcher, exact_closure, files_below, names};
 pub use initramfs::{File, kernel_archive as kernel_initramfs};
 pub use programs::{HACKBENCH, PERF, Program, VMM, VMM_WITH_EL2};
+pub use root_disk::check as check_root_disk;
 
 /// Where the guests are, if not below the workspace: one directory for several checkouts.
 pub const GUESTS_VARIABLE: &str = "VAMBRACE_GUESTS";
@@ -99,10 +103,16 @@ pub struct Args {
     /// Only 6.12 with pseudo-NMI, built from Debian's source: minutes.
     #[arg(long, conflicts_with_all = ["all", "kernel"])]
     pseudo_nmi: bool,
+    /// Only 6.1 and a root disk: a Debian system from its packages, configured by itself in a guest.
+    #[arg(long, conflicts_with_all = ["all", "kernel", "pseudo_nmi"])]
+    rootfs: bool,
 }
 
 /// Runs the task.
 pub fn run(args: &Args) -> Result<()> {
+    if args.rootfs {
+        return root_disk::run();
+    }
     let kernels = match args {
         Args { pseudo_nmi: true, .. } => vec![Kernel::PseudoNmi],
         Args { all: false, kernel, .. } if !kernel.is_empty() => kernel.clone(),
@@ -161,7 +171,7 @@ impl Guests {
     pub fn initrd_with(&self, name: &str, extra: &[File]) -> Result<PathBuf> {
         let path = self.dir.join(name).with_extension("gz");
         let busybox = fs::read(self.dir.join("busybox"))?;
-        write_initrd(&path, &busybox, extra)?;
+        write_initrd(&path, &initramfs::archive(&busybox, extra))?;
         Ok(path)
     }
 
@@ -275,7 +285,7 @@ impl Guests {
 
     fn ensure_initrd(&self, kernel: Kernel) -> Result<()> {
         let busybox = fs::read(self.dir.join("busybox"))?;
-        write_initrd(&self.initrd(kernel), &busybox, &self.modules(kernel)?)
+        write_initrd(&self.initrd(kernel), &initramfs::archive(&busybox, &self.modules(kernel)?))
     }
 }
 
@@ -309,14 +319,13 @@ fn release_of(files: &[PathBuf]) -> Option<String> {
 }
 
 /// Writes only when the contents differ from the last time, which a stamp beside it tells.
-fn write_initrd(path: &Path, busybox: &[u8], extra: &[File]) -> Result<()> {
-    let archive = initramfs::archive(busybox, extra);
+fn write_initrd(path: &Path, archive: &[u8]) -> Result<()> {
     let stamp_path = path.with_extension("stamp");
-    let stamp = format!("{:016x}\n", fnv1a(&archive));
+    let stamp = format!("{:016x}\n", fnv1a(archive));
     if path.exists() && fs::read_to_string(&stamp_path).is_ok_and(|old| old == stamp) {
         return Ok(());
     }
-    replace(path, &initramfs::compress(&archive)?)?;
+    replace(path, &initramfs::compress(archive)?)?;
     replace(&stamp_path, stamp.as_bytes())
 }
 
