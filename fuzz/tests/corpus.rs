@@ -49,4 +49,4 @@ macro_rules! targets {
     };
 }
 
-targets! { kernel devicetree symbols flags decoder registers queues share network snapshots }
+targets! { kernel devicetree symbols flags decoder registers queues share network gdb snapshots }

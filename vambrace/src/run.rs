@@ -166,7 +166,10 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
 
     let started = Instant::now();
     let outcome = match &gdb {
-        Some(server) => gdb::run(&mut machine, server, if args.gdb_wait { Start::WithClient } else { Start::AtOnce }),
+        Some(server) => {
+            let start = if args.gdb_wait { Start::WithClient } else { Start::AtOnce };
+            gdb::run(&mut machine, server.messages(), start)
+        }
         None => machine.run(),
     };
     let seconds = started.elapsed().as_secs_f64();

@@ -5,6 +5,7 @@ use crate::Target;
 mod decoder;
 mod devicetree;
 mod flags;
+mod gdb;
 mod guest;
 mod kernel;
 mod network;
@@ -25,5 +26,6 @@ pub const TARGETS: &[Target] = &[
     queues::TARGET,
     share::TARGET,
     network::TARGET,
+    gdb::TARGET,
     snapshots::TARGET,
 ];

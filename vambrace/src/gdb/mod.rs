@@ -5,11 +5,11 @@
 //! and the run goes on; one that kills ends the run as the user does.
 
 mod registers;
-mod server;
+pub mod server;
 mod target;
 
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::RecvTimeoutError;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use gdbstub::common::Signal;
@@ -44,8 +44,8 @@ enum Next<'a> {
     Kill,
 }
 
-/// Runs `machine` to its end, under the clients of `server`.
-pub fn run(machine: &mut Machine, server: &Server, start: Start) -> Outcome {
+/// Runs `machine` to its end, under the clients of whom `messages` tell.
+pub fn run(machine: &mut Machine, messages: &Receiver<Message>, start: Start) -> Outcome {
     machine.begin();
     let quit = machine.quit_flag();
     let mut debuggee = Debuggee::new(machine);
@@ -63,13 +63,13 @@ pub fn run(machine: &mut Machine, server: &Server, start: Start) -> Outcome {
             if let Some(outcome) = debuggee.machine.out_of_time() {
                 return outcome;
             }
-            match server.messages().recv_timeout(Duration::from_millis(100)) {
+            match messages.recv_timeout(Duration::from_millis(100)) {
                 Ok(message) => Some(message),
                 Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => None,
             }
         } else {
-            server.messages().try_recv().ok()
+            messages.try_recv().ok()
         };
         match message {
             Some(Message::Client(stream)) => {
