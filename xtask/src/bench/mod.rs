@@ -3,6 +3,7 @@
 //! A bench gives rows; a row holds what each machine took in each run. Runs of the two machines
 //! alternate, so that a slow spell of the host hits both; tables show medians.
 
+mod blk;
 mod boot;
 mod events;
 mod nested;
@@ -29,6 +30,8 @@ enum Bench {
     Programs,
     /// What events cost while nobody hears them, beside a build without.
     Events,
+    /// Sequential reads of a disk, beside a driver that reads nothing.
+    Blk,
     /// 6.1 at EL2 with a 6.1 guest of its KVM, to the guest's shell.
     Nested,
 }
@@ -67,6 +70,7 @@ pub fn run(args: &Args) -> Result<()> {
             Bench::Boot => boot::measure(&lab, &[1])?,
             Bench::Boots => boot::measure(&lab, &[1, 8, 64])?,
             Bench::Programs => programs::all(&lab)?,
+            Bench::Blk => blk::measure(&lab)?,
             Bench::Events => events::measure(&lab)?,
             Bench::Int => programs::integer(&lab)?,
             Bench::Getpid => programs::getpid(&lab)?,

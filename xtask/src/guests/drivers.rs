@@ -41,6 +41,9 @@ pub const ROOT: Drivers = Drivers {
     names: &["virtio_mmio", "virtio_blk", "virtio_rng", "virtio_net", "ext4", "autofs4", "binfmt_misc"],
 };
 
+/// A disk, and one that does nothing.
+pub const BLOCK: Drivers = Drivers { directory: "drivers-block", names: &["virtio_mmio", "virtio_blk", "null_blk"] };
+
 impl Guests {
     /// Drivers as `modules/*.ko`, and `modules/order`: their names, in an order of loading.
     pub fn drivers(&self, drivers: Drivers, kernel: Kernel) -> Result<Vec<File>> {

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use crate::{image, shell};
-pub use drivers::{BOARD, ROOT};
+pub use drivers::{BLOCK, BOARD, ROOT};
 use fetch::{Fetcher, exact_closure, files_below, names};
 pub use initramfs::{File, kernel_archive as kernel_initramfs};
 pub use programs::{HACKBENCH, PERF, Program, VMM, VMM_WITH_EL2};
