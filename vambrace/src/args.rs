@@ -6,7 +6,10 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use machine::Topology;
-use machine::config::{ConfigError, CpuConfig, Engine, FeatureSetting, MachineConfig, Presence, parse_net, parse_size};
+use machine::config::{
+    ConfigError, CpuConfig, Engine, FeatureSetting, FirmwareConfig, MachineConfig, Presence, VariableWrites, parse_net,
+    parse_size,
+};
 
 /// An arm64 machine in software, for people who write arm64 kernels and hypervisors.
 #[derive(Debug, Parser)]
@@ -87,9 +90,15 @@ pub struct RunArgs {
     /// Device tree blob in place of the generated one; --append and --initrd are put into it.
     #[arg(long, value_name = "FILE")]
     pub dtb: Option<PathBuf>,
-    /// Firmware image (not yet).
+    /// Firmware: an image for flash memory, at most 64 MiB, such as EDK2's for the `virt` board. The CPU starts in it; it gets
+    /// --kernel (an EFI application, as Linux Images are), --initrd and --append from the fw_cfg device, or boots a disk.
     #[arg(long, value_name = "FILE")]
     firmware: Option<PathBuf>,
+    /// The firmware's variables: what the second bank of flash memory holds at first (without this, zeros). The file is not
+    /// written, so that each run begins with the same variables; with ,keep, what the guest writes to the bank goes to it. With
+    /// --restore, where the file that keeps them is now.
+    #[arg(id = "firmware-vars", long, value_name = "FILE[,keep]")]
+    firmware_vars: Option<String>,
     /// Number of CPUs, 1 to 512.
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub cpus: usize,
@@ -272,10 +281,7 @@ pub enum SemihostingChoice {
 impl RunArgs {
     /// The first flag given that this version does not serve.
     fn not_yet(&self) -> Option<ConfigError> {
-        const RUN: &str = "boot a kernel (--kernel)";
-        let path = |p: &Option<PathBuf>| p.as_ref().map(|p| p.display().to_string());
         let given = [
-            ("--firmware", path(&self.firmware), RUN),
             ("--engine", (self.engine == EngineName::Jit).then(|| "jit".into()), "interpret (interp, auto)"),
             ("--threads", (self.threads == Threads::Parallel).then(|| "parallel".into()), "use one thread (serial)"),
         ];
@@ -291,6 +297,9 @@ impl RunArgs {
         }
         let features = self.feature.iter().map(|text| text.parse::<FeatureSetting>()).collect::<Result<_, _>>()?;
         let policy = |reason| ConfigError::Policy { text: self.policy.clone(), reason };
+        if self.firmware.is_none() && self.firmware_vars.is_some() {
+            return Err(ConfigError::VariablesWithoutFirmware);
+        }
         Ok(MachineConfig {
             cpus: self.cpus,
             memory: parse_size(&self.memory).ok_or_else(|| ConfigError::MemorySyntax(self.memory.clone()))?,
@@ -304,8 +313,15 @@ impl RunArgs {
                 features,
                 gic: self.gic.iter().map(|text| text.parse()).collect::<Result<_, _>>()?,
             },
+            firmware: match &self.firmware {
+                None => None,
+                Some(code) => Some(FirmwareConfig {
+                    code: code.clone(),
+                    variables: self.firmware_vars.as_deref().map(str::parse).transpose()?,
+                }),
+            },
             kernel: self.kernel.clone(),
-            demo: if self.kernel.is_none() { crate::demo::demo() } else { None },
+            demo: if self.kernel.is_none() && self.firmware.is_none() { crate::demo::demo() } else { None },
             initrd: self.initrd.clone(),
             append: self.append.clone(),
             dtb: self.dtb.clone(),
@@ -344,7 +360,16 @@ impl RunArgs {
         let was = |path: &Path| path.display().to_string();
         let disks = places("--disk", &self.disk, saved.disks.iter().map(|disk| was(&disk.path)).collect())?;
         let shares = places("--share", &self.share, saved.shares.iter().map(|share| was(&share.path)).collect())?;
-        Ok(MachineConfig { disks, shares, max_insns, pause, timeout, power_button, ..saved })
+        let mut firmware = saved.firmware;
+        if let Some(firmware) = &mut firmware {
+            let variables = firmware.variables.take();
+            let kept: Vec<_> = variables.iter().filter(|variables| variables.writes == VariableWrites::Kept).collect();
+            let kept = kept.iter().map(|variables| was(&variables.path)).collect();
+            firmware.variables = places("--firmware-vars", self.firmware_vars.as_slice(), kept)?.pop().or(variables);
+        } else if self.firmware_vars.is_some() {
+            return Err(ConfigError::VariablesWithoutFirmware);
+        }
+        Ok(MachineConfig { disks, shares, firmware, max_insns, pause, timeout, power_button, ..saved })
     }
 }
 
@@ -450,9 +475,23 @@ mod tests {
     }
 
     #[test]
+    fn firmware() {
+        use machine::config::Variables;
+        let config = parse(&["--firmware", "c.fd"]).unwrap();
+        let code = FirmwareConfig { code: "c.fd".into(), variables: None };
+        assert_eq!((config.firmware, config.kernel, config.demo), (Some(code), None, None));
+        let variables =
+            |text| parse(&["--firmware", "c", "--firmware-vars", text]).map(|c| c.firmware.unwrap().variables);
+        let of = |path: &str, writes| Ok(Some(Variables { path: path.into(), writes }));
+        assert_eq!(variables("v.fd"), of("v.fd", VariableWrites::Forgotten));
+        assert_eq!(variables("v,w.fd,keep"), of("v,w.fd", VariableWrites::Kept));
+        assert!(variables(",keep").unwrap_err().contains("--firmware-vars ,keep"));
+        assert!(parse(&["--kernel", "k", "--firmware-vars", "v"]).unwrap_err().contains("--firmware"));
+    }
+
+    #[test]
     fn flags_of_later_versions() {
-        for (flag, value) in [("--firmware", "f"), ("--time", "cost=x"), ("--engine", "jit"), ("--threads", "parallel")]
-        {
+        for (flag, value) in [("--time", "cost=x"), ("--engine", "jit"), ("--threads", "parallel")] {
             let message = parse(&["--kernel", "k", flag, value]).unwrap_err();
             assert!(message.starts_with(&format!("{flag} {value}: not yet; this version can ")), "{message}");
         }
@@ -460,7 +499,8 @@ mod tests {
 
     #[test]
     fn a_snapshot_says_what_the_machine_is() {
-        const WITH_A_SNAPSHOT: [&str; 17] = [
+        const WITH_A_SNAPSHOT: [&str; 18] = [
+            "firmware-vars",
             "power-button",
             "restore",
             "save",

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use machine::MachineConfig;
-use machine::config::DiskAccess;
+use machine::config::{DiskAccess, VariableWrites, Variables};
 use thiserror::Error;
 
 /// A file cannot be written.
@@ -31,13 +31,17 @@ pub enum FileError {
         /// The flag that names it too.
         other: &'static str,
     },
-    /// A disk that the guest may write is a file that the machine is made of.
-    #[error("--disk {}: is also given as {other}, which the guest could overwrite; add ,ro", .path.display())]
-    Disk {
-        /// The disk.
+    /// A file that the guest may write is another that the machine is made of.
+    #[error("{flag} {}: is also given as {other}, which the guest could overwrite; {advice}", .path.display())]
+    Written {
+        /// The flag that lets the guest write.
+        flag: &'static str,
+        /// The file.
         path: PathBuf,
         /// The flag that names it too.
         other: &'static str,
+        /// What to do.
+        advice: &'static str,
     },
 }
 
@@ -53,18 +57,25 @@ impl Named {
         self.files.push((flag, path.to_owned()));
     }
 
-    /// Those that `config` names, and that of `--vmlinux`. No disk that the guest may write is another of them.
+    /// Those that `config` names, and that of `--vmlinux`. Nothing that the guest may write is another of them.
     pub fn of(config: &MachineConfig, vmlinux: Option<&Path>) -> Result<Self, FileError> {
         let one = |flag, path: &Option<PathBuf>| path.iter().map(|p| (flag, p.clone())).collect::<Vec<_>>();
         let mut files = one("--kernel", &config.kernel);
         files.extend(one("--initrd", &config.initrd));
         files.extend(one("--dtb", &config.dtb));
         files.extend(vmlinux.map(|path| ("--vmlinux", path.to_owned())));
-        let writable = config.disks.iter().filter(|disk| disk.access == DiskAccess::ReadWrite);
-        for disk in writable {
-            if let Some((other, _)) = files.iter().find(|(_, file)| is_same(file, &disk.path)) {
-                return Err(FileError::Disk { path: disk.path.clone(), other });
-            }
+        files.extend(config.firmware.iter().map(|firmware| ("--firmware", firmware.code.clone())));
+        let variables = config.firmware.as_ref().and_then(|firmware| firmware.variables.as_ref());
+        if let Some(Variables { path, writes: VariableWrites::Kept }) = variables {
+            refuse_others(&files, "--firmware-vars", path, "copy it, or leave out ,keep")?;
+        }
+        files.extend(variables.map(|variables| ("--firmware-vars", variables.path.clone())));
+        for disk in config.disks.iter().filter(|disk| disk.access == DiskAccess::ReadWrite) {
+            refuse_others(&files, "--disk", &disk.path, "add ,ro")?;
+        }
+        if let Some(Variables { path, writes: VariableWrites::Kept }) = variables {
+            let disks: Vec<_> = config.disks.iter().map(|disk| ("--disk", disk.path.clone())).collect();
+            refuse_others(&disks, "--firmware-vars", path, "copy it")?;
         }
         files.extend(config.disks.iter().map(|disk| ("--disk", disk.path.clone())));
         Ok(Self { files })
@@ -84,6 +95,19 @@ impl Named {
             .map_err(|source| FileError::Create { flag, path: path.to_owned(), source })?;
         self.files.push((flag, path.to_owned()));
         Ok(file)
+    }
+}
+
+/// An error if the guest could write one of `files` through the file at `path`.
+fn refuse_others(
+    files: &[(&'static str, PathBuf)],
+    flag: &'static str,
+    path: &Path,
+    advice: &'static str,
+) -> Result<(), FileError> {
+    match files.iter().find(|(_, file)| is_same(file, path)) {
+        Some((other, _)) => Err(FileError::Written { flag, path: path.to_owned(), other, advice }),
+        None => Ok(()),
     }
 }
 

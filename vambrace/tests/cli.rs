@@ -204,6 +204,7 @@ fn without_a_kernel() {
 fn usage() {
     let bench = Bench::new();
     let text = bench.file("text", b"hello").display().to_string();
+    let kept = format!("{text},keep");
     let empty = bench.file("empty", b"").display().to_string();
     let missing = bench.path("missing").display().to_string();
     let directory = bench.0.path().display().to_string();
@@ -226,7 +227,10 @@ fn usage() {
         (&["--disk", &missing], "missing"),
         (&["--disk", &empty], "empty"),
         (&["--disk", &directory], "disk"),
-        (&["--firmware", &text], "--firmware"),
+        (&["--firmware", &text], "nor an EFI application"),
+        (&["--firmware", &missing], "--firmware"),
+        (&["--firmware", &text, "--firmware-vars", &kept], "is also given as --firmware"),
+        (&["--firmware-vars", &text], "--firmware"),
         (&["--time", "cost=n1"], "--time cost=n1"),
         (&["--gdb", "/no/such/place"], "--gdb"),
         (&["--vmlinux", &text], "--vmlinux"),

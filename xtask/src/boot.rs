@@ -67,10 +67,21 @@ pub struct Disk {
     pub access: Access,
 }
 
+/// Images for flash memory.
+#[derive(Debug, Clone)]
+pub struct Firmware {
+    /// The firmware.
+    pub code: PathBuf,
+    /// Its variables, which no run writes.
+    pub variables: PathBuf,
+}
+
 /// What to run.
 #[derive(Debug, Clone)]
 pub struct Boot {
-    kernel: PathBuf,
+    /// What starts the kernel, or boots the disk where there is no kernel.
+    pub firmware: Option<Firmware>,
+    kernel: Option<PathBuf>,
     initrd: Option<PathBuf>,
     append: String,
     /// Number of CPUs.
@@ -122,9 +133,20 @@ impl Boot {
     /// Boots any kernel.
     pub fn of(kernel: &Path, initrd: Option<&Path>, append: &str) -> Self {
         Self {
-            kernel: kernel.to_path_buf(),
+            kernel: Some(kernel.to_path_buf()),
             initrd: initrd.map(Path::to_path_buf),
             append: append.to_owned(),
+            ..Self::firmware(None)
+        }
+    }
+
+    /// Starts firmware, which finds no kernel but on a disk.
+    pub fn firmware(firmware: Option<Firmware>) -> Self {
+        Self {
+            firmware,
+            kernel: None,
+            initrd: None,
+            append: String::new(),
             cpus: 1,
             cpu: None,
             level: Level::El2,
@@ -197,11 +219,16 @@ impl Boot {
 
     /// What the machine is.
     fn describe(&self, command: &mut Command) {
-        command.arg("--kernel").arg(&self.kernel);
+        if let Some(Firmware { code, variables }) = &self.firmware {
+            command.arg("--firmware").arg(code).arg("--firmware-vars").arg(variables);
+        }
+        if let Some(kernel) = &self.kernel {
+            command.arg("--kernel").arg(kernel).args(["--append", &self.append]);
+        }
         if let Some(initrd) = &self.initrd {
             command.arg("--initrd").arg(initrd);
         }
-        command.args(["--append", &self.append, "--cpus", &self.cpus.to_string()]);
+        command.args(["--cpus", &self.cpus.to_string()]);
         command.args(["--memory", &format!("{}M", self.memory)]);
         if let Some(cpu) = self.cpu {
             command.args(["--cpu", cpu]);
@@ -234,16 +261,23 @@ impl Boot {
         if self.semihosting {
             command.arg("-semihosting");
         }
-        command.arg("-kernel").arg(&self.kernel);
+        if let Some(Firmware { code, variables }) = &self.firmware {
+            for (file, more) in [(code, ",readonly=on"), (variables, ",snapshot=on")] {
+                command.args(["-drive", &format!("if=pflash,format=raw{more},file={}", file.display())]);
+            }
+        }
+        if let Some(kernel) = &self.kernel {
+            command.arg("-kernel").arg(kernel).args(["-append", &self.append]);
+        }
         if let Some(initrd) = &self.initrd {
             command.arg("-initrd").arg(initrd);
         }
-        command.args(["-append", &self.append]);
         if let Some(disk) = &self.disk {
             let readonly = if disk.access == Access::ReadOnly { "on" } else { "off" };
             let path = disk.path.display();
             let drive = format!("if=none,id=disk,format=raw,readonly={readonly},file={path}");
-            command.args(["-drive", &drive, "-device", "virtio-blk-device,drive=disk"]);
+            // In the first slot, as Vambrace has it.
+            command.args(["-drive", &drive, "-device", "virtio-blk-device,drive=disk,bus=virtio-mmio-bus.0"]);
         }
         command.args(&self.qemu_words);
         command

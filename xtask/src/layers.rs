@@ -21,6 +21,8 @@ const LAYERS: &[(&str, u32)] = &[
     ("vambrace-pl011", 30),
     ("vambrace-pl031", 30),
     ("vambrace-pl061", 30),
+    ("vambrace-pflash", 30),
+    ("vambrace-fw-cfg", 30),
     ("vambrace-virtio-mmio", 30),
     ("vambrace-virtio-blk", 35),
     ("vambrace-virtio-rng", 35),

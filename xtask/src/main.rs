@@ -7,6 +7,7 @@ mod boots;
 mod cpio;
 mod demo;
 mod devices;
+mod firmware;
 mod fuzz;
 mod gdb;
 mod guests;
@@ -54,6 +55,8 @@ enum Task {
     Test,
     /// Have a guest work the board's devices.
     Devices(devices::Args),
+    /// Start firmware (EDK2): to its shell, and from it Linux and GRUB.
+    Firmware(firmware::Args),
     /// Boot every kernel on several numbers of CPUs.
     Boots(boots::Args),
     /// A Linux guest of Linux's KVM, on several hosts and in several ways.
@@ -101,6 +104,7 @@ fn run(task: Task) -> Result<()> {
         Task::Demo(args) => demo::run(&args),
         Task::Test => test::run(),
         Task::Devices(args) => devices::run(&args),
+        Task::Firmware(args) => firmware::run(&args),
         Task::Boots(args) => boots::run(&args),
         Task::Nested(args) => nested::run(&args),
         Task::Seed002(args) => nested::seed002(&args),

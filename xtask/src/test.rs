@@ -12,7 +12,7 @@ use crate::boot::{self, Access, Boot, Disk, Echo, Machine, Outcome};
 use crate::boots::expect_demo;
 use crate::guests::{GUESTS_VARIABLE, Guests, Kernel};
 use crate::nested::{Nested, Work};
-use crate::{devices, gdb, kernel, kvm, levels, oracle, perf, setup, shell, snapshots, tags, twice};
+use crate::{devices, firmware, gdb, kernel, kvm, levels, oracle, perf, setup, shell, snapshots, tags, twice};
 
 /// The kernel that CI boots.
 const KERNEL: Kernel = Kernel::V6_1;
@@ -211,6 +211,7 @@ fn boots(guests: &Guests, tally: &mut Tally) -> Result<()> {
     let disk = boot::scratch("disk.img")?;
     tally.check(&format!("{KERNEL} reads and writes a disk"), || writable_disk(guests, &disk));
     tally.check(&format!("{KERNEL} cannot write to a read-only disk"), || read_only_disk(guests, &disk));
+    tally.check(&format!("EDK2 in flash memory starts {KERNEL} by its EFI stub"), || firmware::check(guests, KERNEL));
     for (name, test) in devices::TESTS {
         tally.check(&format!("{name} under {KERNEL}"), || test(guests, KERNEL));
     }

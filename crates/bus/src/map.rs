@@ -41,6 +41,8 @@ struct Window {
     len: u64,
     name: String,
     device: Arc<Mutex<dyn Device>>,
+    /// Where in [`Ram`] the contents of the window are, of flash memory.
+    contents: Option<u64>,
 }
 
 /// What saves and loads one device.
@@ -72,6 +74,23 @@ impl Bus {
 
     /// Maps `len` bytes at `base` to `device`.
     pub fn map(&mut self, base: Pa, len: u64, device: Arc<Mutex<dyn Device>>) -> Result<(), MapError> {
+        self.map_window(base, len, device, None)
+    }
+
+    /// Maps flash memory: loads and stores go to `device`, fetches and table walks find what is `at` this offset in the
+    /// flash that [`Bus::ram`] holds.
+    pub fn map_flash(&mut self, base: Pa, len: u64, device: Arc<Mutex<dyn Device>>, at: u64) -> Result<(), MapError> {
+        let contents = self.ram.len() + at;
+        self.map_window(base, len, device, Some(contents))
+    }
+
+    fn map_window(
+        &mut self,
+        base: Pa,
+        len: u64,
+        device: Arc<Mutex<dyn Device>>,
+        contents: Option<u64>,
+    ) -> Result<(), MapError> {
         let name = device.lock().expect("no holder panics").name().to_owned();
         let end = base.0 + len;
         let clash = |b: u64, l: u64| base.0 < b + l && b < end;
@@ -84,7 +103,7 @@ impl Bus {
             return Err(MapError::Overlap { name, base: base.0, len, other });
         }
         let at = self.windows.partition_point(|w| w.base < base.0);
-        self.windows.insert(at, Window { base: base.0, len, name, device });
+        self.windows.insert(at, Window { base: base.0, len, name, device, contents });
         Ok(())
     }
 
@@ -127,11 +146,26 @@ impl Bus {
         window.device.lock().expect("no device panics").write(access, value & access.size.mask())
     }
 
-    /// Reads RAM at `pa` (descriptor fetches, debugger); `None` outside RAM or where it would cross its end.
+    /// The offset in [`Bus::ram`] of `bytes` at `pa` that may be fetched or hold translation tables: in RAM, or in flash
+    /// memory, whose contents these see whatever its registers are set to show.
+    #[inline]
+    #[must_use]
+    pub fn contents(&self, pa: Pa, bytes: u64) -> Option<u64> {
+        match self.target(pa) {
+            Target::Ram(offset) => (bytes <= self.ram.len() - offset).then_some(offset),
+            Target::Device(index, offset) => {
+                let window = &self.windows[index];
+                (bytes <= window.len - offset).then_some(window.contents? + offset)
+            }
+            Target::Nothing => None,
+        }
+    }
+
+    /// Reads RAM, or the contents of flash, at `pa` (descriptor fetches, debugger); `None` elsewhere.
     #[inline]
     #[must_use]
     pub fn read_ram(&self, pa: Pa, size: Size) -> Option<u64> {
-        let offset = pa.0.wrapping_sub(self.ram_base.0);
+        let offset = self.contents(pa, size.bytes())?;
         match size {
             Size::Byte => self.ram.read_u8(offset).map(u64::from),
             Size::Half => self.ram.read_u16(offset).map(u64::from),

@@ -31,11 +31,16 @@ pub enum RamError {
 /// The page size by which code is tracked, in bytes.
 pub const CODE_PAGE: u64 = 4096;
 
-/// Guest RAM.
+/// Guest RAM, and behind it in the same mapping the contents of flash memory, so that code there is decoded and run as in
+/// RAM. Offsets below [`Ram::len`] are RAM's. Single values are read and written anywhere; ranges of bytes by offset are
+/// RAM's alone, since those are for devices that a guest gives addresses to.
 pub struct Ram {
     map: MmapRaw,
     base: *mut u8,
+    /// Bytes of RAM.
     len: u64,
+    /// Bytes of RAM and flash.
+    size: u64,
     /// One flag a [`CODE_PAGE`]: pre-decoded blocks exist for it, so writes must be noted.
     code: Vec<AtomicU8>,
     stale_pending: AtomicBool,
@@ -53,15 +58,15 @@ unsafe impl Sync for Ram {}
 
 macro_rules! scalar {
     ($read:ident, $write:ident, $ty:ty, $atomic:ty) => {
-        /// Reads little-endian at `offset`, or `None` outside RAM.
+        /// Reads little-endian at `offset`, or `None` outside RAM and flash.
         #[inline(always)]
         #[must_use]
         pub fn $read(&self, offset: u64) -> Option<$ty> {
             const N: u64 = size_of::<$ty>() as u64;
-            if offset > self.len.wrapping_sub(N) || self.len < N {
+            if offset > self.size.wrapping_sub(N) || self.size < N {
                 return None;
             }
-            // SAFETY: offset + N <= len, so the N bytes lie inside the mapping.
+            // SAFETY: offset + N <= size, so the N bytes lie inside the mapping.
             let p = unsafe { self.base.add(offset as usize) };
             let v = if offset.is_multiple_of(N) {
                 // SAFETY: in bounds as above, aligned by the test (the mapping is page-aligned).
@@ -73,16 +78,16 @@ macro_rules! scalar {
             Some(<$ty>::from_le(v))
         }
 
-        /// Writes little-endian at `offset`; `None` outside RAM. Does not note writes to code:
+        /// Writes little-endian at `offset`; `None` outside RAM and flash. Does not note writes to code:
         /// for PEs, which look at [`Ram::is_code`] themselves.
         #[inline(always)]
         #[must_use]
         pub fn $write(&self, offset: u64, value: $ty) -> Option<()> {
             const N: u64 = size_of::<$ty>() as u64;
-            if offset > self.len.wrapping_sub(N) || self.len < N {
+            if offset > self.size.wrapping_sub(N) || self.size < N {
                 return None;
             }
-            // SAFETY: offset + N <= len, so the N bytes lie inside the mapping.
+            // SAFETY: offset + N <= size, so the N bytes lie inside the mapping.
             let p = unsafe { self.base.add(offset as usize) };
             if offset.is_multiple_of(N) {
                 // SAFETY: in bounds as above, aligned by the test (the mapping is page-aligned).
@@ -99,16 +104,23 @@ macro_rules! scalar {
 impl Ram {
     /// Reserves `bytes` of zeroed RAM; the host commits pages when they are touched.
     pub fn new(bytes: u64) -> Result<Self, RamError> {
+        Self::with_flash(bytes, 0)
+    }
+
+    /// The same with `flash` bytes of flash memory, which hold zeros too.
+    pub fn with_flash(bytes: u64, flash: u64) -> Result<Self, RamError> {
+        let size = bytes.saturating_add(flash);
         let map = MmapOptions::new()
-            .len(bytes as usize)
+            .len(size as usize)
             .no_reserve_swap()
             .map_anon()
-            .map_err(|source| RamError::Map { bytes, source })?;
+            .map_err(|source| RamError::Map { bytes: size, source })?;
         let map = MmapRaw::from(map);
-        let pages = bytes.div_ceil(CODE_PAGE) as usize;
+        let pages = size.div_ceil(CODE_PAGE) as usize;
         Ok(Self {
             base: map.as_mut_ptr(),
-            len: map.len() as u64,
+            len: bytes,
+            size,
             map,
             code: (0..pages).map(|_| AtomicU8::new(0)).collect(),
             stale_pending: AtomicBool::new(false),
@@ -118,11 +130,16 @@ impl Ram {
         })
     }
 
-    /// Size in bytes.
+    /// Size of RAM in bytes.
     #[inline(always)]
     #[must_use]
     pub fn len(&self) -> u64 {
         self.len
+    }
+    /// Size of RAM and flash together in bytes.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.size
     }
     /// True for RAM of no bytes, which no board has.
     #[must_use]
@@ -151,7 +168,13 @@ impl Ram {
     #[must_use]
     pub fn read_bytes(&self, offset: u64, into: &mut [u8]) -> Option<()> {
         self.check(offset, into.len() as u64)?;
-        // SAFETY: the source range is in bounds by check; the destination is a distinct host slice.
+        self.read_any(offset, into)
+    }
+
+    /// Copies bytes of RAM or flash out.
+    pub(crate) fn read_any(&self, offset: u64, into: &mut [u8]) -> Option<()> {
+        self.check_any(offset, into.len() as u64)?;
+        // SAFETY: the source range is in bounds by check_any; the destination is a distinct host slice.
         unsafe { core::ptr::copy_nonoverlapping(self.base.add(offset as usize), into.as_mut_ptr(), into.len()) };
         Some(())
     }
@@ -161,7 +184,25 @@ impl Ram {
     #[must_use]
     pub fn write_bytes(&self, offset: u64, from: &[u8]) -> Option<()> {
         self.check(offset, from.len() as u64)?;
-        // SAFETY: the destination range is in bounds by check; the source is a distinct host slice.
+        self.write_any(offset, from)
+    }
+
+    /// Copies bytes out of flash, from `offset` in it; `None` where the range leaves it.
+    #[must_use]
+    pub fn read_flash(&self, offset: u64, into: &mut [u8]) -> Option<()> {
+        self.read_any(self.len.checked_add(offset)?, into)
+    }
+
+    /// Copies bytes into flash at `offset` in it, as [`Ram::write_bytes`] does into RAM.
+    #[must_use]
+    pub fn write_flash(&self, offset: u64, from: &[u8]) -> Option<()> {
+        self.write_any(self.len.checked_add(offset)?, from)
+    }
+
+    /// Copies bytes into RAM or flash and notes the write.
+    pub(crate) fn write_any(&self, offset: u64, from: &[u8]) -> Option<()> {
+        self.check_any(offset, from.len() as u64)?;
+        // SAFETY: the destination range is in bounds by check_any; the source is a distinct host slice.
         unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), self.base.add(offset as usize), from.len()) };
         self.note_write(offset, from.len() as u64);
         Some(())
@@ -194,6 +235,9 @@ impl Ram {
 
     fn check(&self, offset: u64, bytes: u64) -> Option<()> {
         (offset.checked_add(bytes)? <= self.len).then_some(())
+    }
+    fn check_any(&self, offset: u64, bytes: u64) -> Option<()> {
+        (offset.checked_add(bytes)? <= self.size).then_some(())
     }
 
     /// Marks the code page that holds `offset`: blocks were decoded from it.
@@ -248,15 +292,15 @@ impl Ram {
         std::mem::take(&mut *self.stale.lock().expect("no holder panics"))
     }
 
-    /// Folds the contents and tags into `state`, skipping zero pages, so that untouched RAM costs no commit.
+    /// Folds the contents (flash's too) and tags into `state`, skipping zero pages, so that untouched RAM costs no commit.
     #[expect(clippy::should_implement_trait, reason = "not a key: a digest of all state")]
     pub fn hash(&self, state: &mut dyn core::hash::Hasher) {
         let resident = self.resident_pages();
         let mut page = [0u8; CODE_PAGE as usize];
         for (index, _) in resident.iter().enumerate().filter(|(_, present)| **present) {
             let offset = index as u64 * CODE_PAGE;
-            let n = CODE_PAGE.min(self.len - offset) as usize;
-            if self.read_bytes(offset, &mut page[..n]).is_some() && page[..n].iter().any(|b| *b != 0) {
+            let n = CODE_PAGE.min(self.size - offset) as usize;
+            if self.read_any(offset, &mut page[..n]).is_some() && page[..n].iter().any(|b| *b != 0) {
                 state.write_u64(offset);
                 state.write(&page[..n]);
             }
@@ -266,10 +310,10 @@ impl Ram {
 
     /// Which pages may hold something other than zeros.
     pub(crate) fn resident_pages(&self) -> Vec<bool> {
-        let pages = self.len.div_ceil(CODE_PAGE) as usize;
+        let pages = self.size.div_ceil(CODE_PAGE) as usize;
         let mut seen = vec![0u8; pages];
         // SAFETY: `seen` has one byte a page of the mapping, which is what mincore writes.
-        let done = unsafe { libc::mincore(self.map.as_mut_ptr().cast(), self.len as usize, seen.as_mut_ptr().cast()) };
+        let done = unsafe { libc::mincore(self.map.as_mut_ptr().cast(), self.size as usize, seen.as_mut_ptr().cast()) };
         if done != 0 {
             return vec![true; pages];
         }

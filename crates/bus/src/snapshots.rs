@@ -1,4 +1,4 @@
-//! RAM in snapshots: by stretches of a mebibyte, without the pages that hold zeros.
+//! RAM and flash in snapshots: by stretches of a mebibyte, without the pages that hold zeros.
 
 use snapshot::{Codec, Invalid};
 
@@ -47,23 +47,23 @@ impl Ram {
         let resident = self.resident_pages();
         let has = |n: &u64| {
             let pages = resident.chunks(PAGES).nth(*n as usize);
-            let tagged = || self.packed_tags(n * STRETCH, STRETCH.min(self.len() - n * STRETCH)).is_some();
+            let tagged = || self.packed_tags(n * STRETCH, STRETCH.min(self.size() - n * STRETCH)).is_some();
             pages.is_some_and(|pages| pages.contains(&true)) || tagged()
         };
-        (0..self.len().div_ceil(STRETCH)).filter(has).collect()
+        (0..self.size().div_ceil(STRETCH)).filter(has).collect()
     }
 
     /// Saves stretch `number`.
     pub fn save_stretch(&self, number: u64, codec: &mut Codec<'_>) -> Result<(), Invalid> {
         let start = number * STRETCH;
-        let bytes = STRETCH.min(self.len().saturating_sub(start));
+        let bytes = STRETCH.min(self.size().saturating_sub(start));
         let mut stretch = Stretch { number, ..Stretch::default() };
         let mut page = [0; CODE_PAGE as usize];
         for n in 0..bytes.div_ceil(CODE_PAGE) as usize {
             let offset = start + n as u64 * CODE_PAGE;
-            let length = CODE_PAGE.min(self.len() - offset) as usize;
+            let length = CODE_PAGE.min(self.size() - offset) as usize;
             page.fill(0);
-            let read = self.read_bytes(offset, &mut page[..length]);
+            let read = self.read_any(offset, &mut page[..length]);
             if read.is_some() && page.iter().any(|byte| *byte != 0) {
                 stretch.present[n / 64] |= 1 << (n % 64);
                 stretch.contents.extend_from_slice(&page);
@@ -78,11 +78,11 @@ impl Ram {
         let mut stretch = Stretch::default();
         stretch.persist(codec)?;
         let outside = || Invalid::new("has memory that this machine has not");
-        let start = stretch.number.checked_mul(STRETCH).filter(|start| *start < self.len()).ok_or_else(outside)?;
+        let start = stretch.number.checked_mul(STRETCH).filter(|start| *start < self.size()).ok_or_else(outside)?;
         for (n, page) in stretch.pages().zip(stretch.contents.chunks(CODE_PAGE as usize)) {
             let offset = start + n as u64 * CODE_PAGE;
-            let length = CODE_PAGE.min(self.len().checked_sub(offset).ok_or_else(outside)?) as usize;
-            self.write_bytes(offset, &page[..length]).ok_or_else(outside)?;
+            let length = CODE_PAGE.min(self.size().checked_sub(offset).ok_or_else(outside)?) as usize;
+            self.write_any(offset, &page[..length]).ok_or_else(outside)?;
         }
         for (n, pair) in stretch.tags.iter().enumerate() {
             // Outside RAM nothing happens.

@@ -70,7 +70,7 @@ impl CodeCache {
     /// An empty cache for PEs with `features` on `ram`.
     #[must_use]
     pub fn new(ram: Arc<Ram>, features: FeatureSet) -> Self {
-        let pages = ram.len().div_ceil(CODE_PAGE) as usize;
+        let pages = ram.size().div_ceil(CODE_PAGE) as usize;
         Self {
             ram,
             decoder: Decoder::new(),
@@ -95,7 +95,7 @@ impl CodeCache {
         &self.ops[block.start as usize..block.start as usize + block.len as usize]
     }
 
-    /// The block that starts at `offset` in RAM, decoded now if it is new. `offset` is a multiple of 4 inside RAM.
+    /// The block that starts at `offset` in RAM or flash, decoded now if it is new. `offset` is a multiple of 4 inside.
     pub(crate) fn block(&mut self, offset: u64) -> Block {
         let slot = self.index[(offset / CODE_PAGE) as usize];
         let known = match slot.checked_sub(1) {

@@ -226,7 +226,7 @@ impl Pe {
         }
     }
 
-    /// Translates a fetch: the offset in RAM of the instruction at `pc`.
+    /// Translates a fetch: the offset of the instruction at `pc` in RAM, or in flash behind it.
     #[inline(never)]
     fn fetch(&mut self, pc: u64) -> Result<u64, Stop> {
         if pc & 3 != 0 {
@@ -245,8 +245,8 @@ impl Pe {
         if self.pstate.il != 0 {
             return Err(self.illegal_state());
         }
-        match self.bus.target(entry.output(Va(pc))) {
-            bus::Target::Ram(offset) if offset + 4 <= self.ram.len() => {
+        match self.bus.contents(entry.output(Va(pc)), 4) {
+            Some(offset) => {
                 if entry.caching != Caching::Never {
                     if self.context_table.admit(&mut self.fast, &entry) == Admission::Renewed {
                         self.context_changed();
@@ -255,7 +255,7 @@ impl Pe {
                 }
                 Ok(offset)
             }
-            _ => Err(self.instruction_abort(pc, AccessFault::External)),
+            None => Err(self.instruction_abort(pc, AccessFault::External)),
         }
     }
 

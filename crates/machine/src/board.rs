@@ -14,6 +14,7 @@ use gic::Gic;
 use thiserror::Error;
 
 use crate::console::{ConsoleInput, Port};
+use crate::firmware::FirmwareDevices;
 use crate::map;
 use crate::schedule::{Cpu, CpuState};
 use crate::slots::{Devices, Slots};
@@ -39,6 +40,9 @@ pub struct BoardConfig {
     pub epoch: u64,
     /// How the machine chooses among permitted outcomes.
     pub policy: Policy,
+    /// Flash memory and the firmware's configuration device, if there are to be any: what becomes of what is written to the
+    /// second bank.
+    pub firmware: Option<pflash::Writes>,
 }
 
 /// A board could not be built.
@@ -62,6 +66,9 @@ pub enum BoardError {
     /// The network.
     #[error(transparent)]
     Net(#[from] virtio_net::NetError),
+    /// The file that keeps the firmware's variables.
+    #[error("--firmware-vars: {0}")]
+    Flash(#[from] pflash::KeepError),
     /// More virtio devices than slots.
     #[error("{0} virtio devices wanted, but the board has {max} slots for them", max = map::VIRTIO_COUNT)]
     TooManyDevices(usize),
@@ -79,6 +86,8 @@ pub struct Board {
     pub code: Vec<CodeCache>,
     /// The UART's input.
     pub input: ConsoleInput,
+    /// Flash memory and the firmware's configuration device, where there are any.
+    pub firmware: Option<FirmwareDevices>,
     rtc: Arc<Mutex<pl031::Pl031>>,
     topology: Topology,
     gpio: Arc<Mutex<pl061::Pl061>>,
@@ -95,7 +104,8 @@ impl Board {
     pub fn new(config: BoardConfig) -> Result<Self, BoardError> {
         let cpus = config.models.len();
         let interfaces = config.models.iter().map(|model| model.gic).collect();
-        let ram = Arc::new(Ram::new(config.memory)?);
+        let flash = if config.firmware.is_some() { FirmwareDevices::FLASH } else { 0 };
+        let ram = Arc::new(Ram::with_flash(config.memory, flash)?);
         let lines: Vec<Arc<CpuLines>> = (0..cpus).map(|_| Arc::default()).collect();
         let affinities = (0..cpus).map(|cpu| config.topology.affinity(cpu, cpus)).collect();
         let gic = Gic::new(gic::Config {
@@ -109,6 +119,10 @@ impl Board {
         let mut bus = Bus::new(ram.clone(), Pa(map::RAM_BASE));
         let irq = |intid| IrqLine::new(Arc::new(gic.clone()) as Arc<dyn IrqSink>, intid);
 
+        let firmware = match config.firmware {
+            Some(variables) => Some(FirmwareDevices::map(&mut bus, cpus, variables)?),
+            None => None,
+        };
         bus.map(Pa(map::GICD.base), map::GICD.len, shared(gic.distributor()))?;
         for region in map::gicr_regions(cpus, config.memory) {
             bus.map(Pa(region.window.base), region.window.len, shared(gic.redistributors(region.cpus)))?;
@@ -135,6 +149,7 @@ impl Board {
             cpus: Vec::new(),
             code: Vec::new(),
             input,
+            firmware,
             rtc,
             topology: config.topology.clone(),
             gpio,

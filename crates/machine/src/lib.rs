@@ -6,6 +6,7 @@ pub mod config;
 pub mod console;
 pub mod diagnose;
 pub mod fdt;
+mod firmware;
 pub mod map;
 pub mod outcome;
 pub mod power;

@@ -32,6 +32,9 @@ impl Window {
     }
 }
 
+/// Flash memory: one bank of firmware and one for its variables, each of [`pflash::Flash::LEN`] bytes. Only boards that start
+/// firmware have them.
+pub const FLASH: [Window; 2] = [Window::new(0, pflash::Flash::LEN), Window::new(0x0400_0000, pflash::Flash::LEN)];
 /// The GIC's distributor.
 pub const GICD: Window = Window::new(0x0800_0000, 0x1_0000);
 /// Bytes of one redistributor: its RD and its SGI frame.
@@ -44,6 +47,8 @@ pub const GICR_FIRST_REGION: usize = 123;
 pub const UART: Window = Window::new(0x0900_0000, 0x1000);
 /// Real-time clock, a PL031.
 pub const RTC: Window = Window::new(0x0901_0000, 0x1000);
+/// The firmware configuration device. Only boards that start firmware have it.
+pub const FW_CFG: Window = Window::new(0x0902_0000, fw_cfg::FwCfg::LEN);
 /// General purpose inputs, a PL061. The power button is at line [`POWER_BUTTON_LINE`].
 pub const GPIO: Window = Window::new(0x0903_0000, 0x1000);
 /// The line of [`GPIO`] that is high while the power button is pressed.

@@ -3,14 +3,13 @@
 use std::io::Write;
 
 use arch::Pa;
-use bus::Ram;
 use cpu::Semihosting;
 use snapshot::SnapshotError;
 use thiserror::Error;
 
 use crate::board::{Board, BoardConfig, BoardError};
 use crate::boot::{self, BootError};
-use crate::config::{ConfigError, DiskAccess, MachineConfig, TimeMode};
+use crate::config::{ConfigError, DiskAccess, FirmwareConfig, MachineConfig, TimeMode};
 use crate::psci::Firmware;
 use crate::run::{Limits, Machine, Pace};
 use crate::slots::{Devices, DiskConfig, Input, ShareConfig};
@@ -61,17 +60,20 @@ pub enum SetupError {
 impl Machine {
     /// Builds the board that `config` describes and loads what it boots.
     pub fn from_config(config: &MachineConfig, options: Options) -> Result<Self, SetupError> {
-        Self::build(config, options, |ram| {
-            let entry = boot::load(config, ram)?;
+        Self::build(config, options, |board| {
+            let entry = match (&config.firmware, &board.firmware) {
+                (Some(files), Some(devices)) => boot::firmware::load(config, files, devices, board.bus.ram())?,
+                _ => boot::load(config, board.bus.ram())?,
+            };
             Ok((entry.pc, entry.dtb))
         })
     }
 
-    /// Builds the board; `load` fills RAM and says where the boot CPU starts and where the device tree is.
+    /// Builds the board; `load` fills its memory and says where the boot CPU starts and where the device tree is.
     pub(crate) fn build(
         config: &MachineConfig,
         options: Options,
-        load: impl FnOnce(&Ram) -> Result<(Pa, Pa), BootError>,
+        load: impl FnOnce(&Board) -> Result<(Pa, Pa), BootError>,
     ) -> Result<Self, SetupError> {
         let models = config.models()?;
         let disk = |d: &crate::config::Disk| DiskConfig {
@@ -106,8 +108,9 @@ impl Machine {
             semihosting: options.semihosting,
             epoch: EPOCH,
             policy: config.policy,
+            firmware: config.firmware.as_ref().map(FirmwareConfig::writes).transpose().map_err(BoardError::from)?,
         })?;
-        let (entry, dtb) = load(board.bus.ram())?;
+        let (entry, dtb) = load(&board)?;
         let pace = match (config.time, options.sleep) {
             (TimeMode::Wall, _) => Pace::Wall,
             // What is to come from the host's network needs the host's time.

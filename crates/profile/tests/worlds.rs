@@ -187,6 +187,7 @@ fn run() -> (Counts, [u64; 4]) {
         memory: 16 << 20,
         topology: Topology::default(),
         devices: Devices::default(),
+        firmware: None,
         console: Box::new(io::sink()),
         policy: arch::policy::Policy::Benign,
         seed: 0,

@@ -7,7 +7,6 @@
 use bus::{Device, DeviceFault, IrqLine, Level, MmioAccess, Size};
 use snapshot::{Codec, Invalid};
 
-mod memory;
 mod queue;
 pub mod spec;
 #[cfg(any(test, feature = "testing"))]
@@ -15,7 +14,7 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use memory::GuestMemory;
+pub use bus::GuestMemory;
 pub use queue::{Buffer, Chain, QueueError, QueueIo, Queues, part, total};
 
 use queue::{Indirect, Queue};

@@ -5,8 +5,8 @@ use std::sync::atomic::{Ordering, fence};
 use snapshot::{Codec, Invalid};
 use thiserror::Error;
 
-use crate::memory::GuestMemory;
 use crate::spec::ring;
+use bus::GuestMemory;
 
 /// What a driver did wrong with a queue. The device then needs a reset.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]

@@ -39,6 +39,7 @@ fn run(bytes: &[u8]) {
         models: vec![model],
         memory: MEMORY,
         topology: Topology::default(),
+        firmware: None,
         devices: Devices::default(),
         console: Box::new(std::io::sink()),
         policy: input.of(&[Policy::Benign, Policy::Adversarial { seed: 1 }]),

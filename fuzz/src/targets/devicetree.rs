@@ -1,7 +1,7 @@
 //! What `--dtb` names. A tree that is accepted, with what the command line puts into it, is one again.
 
 use machine::Topology;
-use machine::fdt::{self, Additions, Description, Hypervisor, Monitors};
+use machine::fdt::{self, Additions, Description, Firmware, Hypervisor, Monitors};
 
 use crate::{Input, Target};
 
@@ -49,6 +49,7 @@ fn seeds() -> Vec<Vec<u8>> {
         initrd: Some(0x4800_0000..0x4800_1000),
         hypervisor: Hypervisor::Present,
         monitors: Monitors::Present,
+        firmware: Firmware::Started,
         seed: 0,
     });
     let name = |text: &[u8; 4]| u32::from_be_bytes(*text);

@@ -1,7 +1,7 @@
 //! Values of flags. A configuration that is valid has a board and a device tree.
 
 use machine::config::{CpuConfig, MachineConfig, Presence, parse_net, parse_size};
-use machine::fdt::{self, Description, Hypervisor, Monitors};
+use machine::fdt::{self, Description, Firmware, Hypervisor, Monitors};
 use machine::{Board, BoardConfig, Devices, Semihosting};
 
 use crate::Target;
@@ -67,6 +67,7 @@ fn build(config: &MachineConfig) {
         initrd: None,
         hypervisor: Hypervisor::Present,
         monitors: Monitors::Absent,
+        firmware: Firmware::StoodInFor,
         seed: 0,
     });
     fdt::dump(&blob).expect("what is generated is a tree");
@@ -74,6 +75,7 @@ fn build(config: &MachineConfig) {
         models,
         memory: config.memory,
         topology: config.topology.clone(),
+        firmware: None,
         devices: Devices { rng: config.rng, ..Devices::default() },
         console: Box::new(std::io::sink()),
         policy: config.policy,

@@ -7,6 +7,7 @@
 mod drivers;
 mod elf;
 mod fetch;
+mod firmware;
 mod initramfs;
 mod programs;
 mod pseudo_nmi;

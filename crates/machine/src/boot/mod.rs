@@ -2,7 +2,7 @@
 //!
 //! A kernel is an arm64 Linux Image (protocol: Documentation/arch/arm64/booting.rst of Linux), an ELF of Linux
 //! (`vmlinux`), or any other AArch64 ELF with physical addresses in RAM. It is entered at EL1 with the MMU off,
-//! X0 = the device tree, X1 to X3 = 0.
+//! X0 = the device tree, X1 to X3 = 0. Where there is firmware, it is started, and gets the kernel from a device.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -15,10 +15,11 @@ use bus::Ram;
 use thiserror::Error;
 
 use crate::config::MachineConfig;
-use crate::fdt::{self, Additions, Description, DtbError, Hypervisor, MAX_DTB, Monitors};
+use crate::fdt::{self, Additions, Description, DtbError, Firmware, Hypervisor, MAX_DTB, Monitors};
 use crate::map::RAM_BASE;
 
 mod elf;
+pub mod firmware;
 mod foreign;
 mod image;
 mod kernel;
@@ -86,6 +87,12 @@ pub enum BootError {
         /// What is wrong.
         source: KernelError,
     },
+    /// A kernel that firmware cannot start.
+    #[error("--kernel {}: neither an arm64 Linux Image nor an EFI application (PE); firmware starts nothing else", .path.display())]
+    NotForFirmware {
+        /// The file.
+        path: PathBuf,
+    },
     /// The user's device tree.
     #[error("--dtb {}: {source}", .path.display())]
     Dtb {
@@ -146,11 +153,6 @@ pub fn load(config: &MachineConfig, ram: &Ram) -> Result<Entry, BootError> {
         (None, None, Some(demo)) => Some((&built_in, Cow::Borrowed(demo.initrd))),
         (None, ..) => None,
     };
-    let user_dtb = match &config.dtb {
-        Some(path) => Some((path, read("--dtb", path, MAX_DTB)?)),
-        None => None,
-    };
-
     let ram_end = RAM_BASE + ram.len();
     let behind_kernel = kernel.end().next_multiple_of(MIB_2);
     let initrd_start = behind_kernel + MIB_2;
@@ -166,29 +168,8 @@ pub fn load(config: &MachineConfig, ram: &Ram) -> Result<Entry, BootError> {
         None => None,
     };
 
-    let models = config.models().unwrap_or_default();
-    let el2 = models.iter().any(|m| m.has(Feature::FEAT_EL2));
-    let hypervisor = if el2 { Hypervisor::Present } else { Hypervisor::Absent };
-    let pmu = models.iter().all(|m| m.has(Feature::FEAT_PMUv3));
-    let monitors = if pmu { Monitors::Present } else { Monitors::Absent };
-    let blob = match &user_dtb {
-        Some((path, blob)) => {
-            let additions =
-                Additions { bootargs: config.append.as_deref(), initrd: initrd_range.clone(), memory: ram.len() };
-            fdt::complete(blob, &additions).map_err(|source| BootError::Dtb { path: (*path).clone(), source })?
-        }
-        None => fdt::generate(&Description {
-            preset: &config.cpu.preset,
-            cpus: config.cpus,
-            memory: ram.len(),
-            topology: &config.topology,
-            bootargs: config.append.as_deref().unwrap_or(""),
-            initrd: initrd_range.clone(),
-            hypervisor,
-            monitors,
-            seed: config.seed,
-        }),
-    };
+    let additions = Additions { bootargs: config.append.as_deref(), initrd: initrd_range.clone(), memory: ram.len() };
+    let blob = device_tree(config, additions)?;
     let dtb = dtb_place(&kernel, blob.len() as u64);
     let no_room = BootError::NoRoomForDtb { kernel_end: kernel.end(), ram_end };
     let offset = |pa: u64| pa - RAM_BASE;
@@ -207,6 +188,29 @@ pub fn load(config: &MachineConfig, ram: &Ram) -> Result<Entry, BootError> {
     Ok(Entry { pc: Pa(kernel.entry), dtb: Pa(dtb), kind: kernel.kind })
 }
 
+/// The user's device tree or that of the board, with what `additions` say.
+fn device_tree(config: &MachineConfig, additions: Additions) -> Result<Vec<u8>, BootError> {
+    if let Some(path) = &config.dtb {
+        let blob = read("--dtb", path, MAX_DTB)?;
+        return fdt::complete(&blob, &additions).map_err(|source| BootError::Dtb { path: path.clone(), source });
+    }
+    let models = config.models().unwrap_or_default();
+    let el2 = models.iter().any(|m| m.has(Feature::FEAT_EL2));
+    let pmu = models.iter().all(|m| m.has(Feature::FEAT_PMUv3));
+    Ok(fdt::generate(&Description {
+        preset: &config.cpu.preset,
+        cpus: config.cpus,
+        memory: additions.memory,
+        topology: &config.topology,
+        bootargs: additions.bootargs.unwrap_or(""),
+        initrd: additions.initrd,
+        hypervisor: if el2 { Hypervisor::Present } else { Hypervisor::Absent },
+        monitors: if pmu { Monitors::Present } else { Monitors::Absent },
+        firmware: if config.firmware.is_some() { Firmware::Started } else { Firmware::StoodInFor },
+        seed: config.seed,
+    }))
+}
+
 /// Where the device tree goes: behind the kernel and its BSS, in a 2 MiB block of its own. Bare-metal programs find it
 /// at the start of RAM, where they expect it on the `virt` board, if they leave room there.
 fn dtb_place(kernel: &Kernel, bytes: u64) -> u64 {
@@ -219,14 +223,8 @@ fn dtb_place(kernel: &Kernel, bytes: u64) -> u64 {
 /// Reads the file at `path`, at most `limit` bytes of it.
 fn read(flag: &'static str, path: &Path, limit: u64) -> Result<Vec<u8>, BootError> {
     let error = |source| BootError::Read { flag, path: path.to_owned(), source };
-    // Looked at before it is opened: to open a FIFO without a writer, or some devices, waits for ever.
-    let kind = std::fs::metadata(path).map_err(error)?.file_type();
-    if !kind.is_file() {
-        let what = if kind.is_dir() { "a directory" } else { "a device, a pipe or a socket" };
-        return Err(BootError::NotAFile { flag, path: path.to_owned(), what });
-    }
     let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(limit.saturating_add(1)).read_to_end(&mut bytes)).map_err(error)?;
+    open(flag, path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(error)?;
     if bytes.is_empty() {
         return Err(BootError::Empty { flag, path: path.to_owned() });
     }
@@ -234,4 +232,16 @@ fn read(flag: &'static str, path: &Path, limit: u64) -> Result<Vec<u8>, BootErro
         return Err(BootError::FileTooLarge { flag, path: path.to_owned(), limit });
     }
     Ok(bytes)
+}
+
+/// Opens the file at `path`.
+fn open(flag: &'static str, path: &Path) -> Result<File, BootError> {
+    let error = |source| BootError::Read { flag, path: path.to_owned(), source };
+    // Looked at before it is opened: to open a FIFO without a writer, or some devices, waits for ever.
+    let kind = std::fs::metadata(path).map_err(error)?.file_type();
+    if !kind.is_file() {
+        let what = if kind.is_dir() { "a directory" } else { "a device, a pipe or a socket" };
+        return Err(BootError::NotAFile { flag, path: path.to_owned(), what });
+    }
+    File::open(path).map_err(error)
 }

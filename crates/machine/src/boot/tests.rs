@@ -157,6 +157,7 @@ fn a_users_device_tree() {
         topology: &crate::Topology::default(),
         bootargs: "mine",
         initrd: None,
+        firmware: Firmware::StoodInFor,
         seed: 0,
         hypervisor: fdt::Hypervisor::Absent,
         monitors: fdt::Monitors::Absent,

@@ -41,7 +41,7 @@ pub enum ConfigError {
         .saved.len(), .saved.join(", ")
     )]
     SnapshotPlaces {
-        /// `--disk` or `--share`.
+        /// `--disk`, `--share` or `--firmware-vars`.
         flag: &'static str,
         /// How many are given.
         given: usize,
@@ -50,13 +50,22 @@ pub enum ConfigError {
     },
     /// Nothing to run.
     #[error(
-        "nothing to boot: give --kernel FILE, an arm64 Linux Image or an AArch64 ELF; this build has no kernel of its own \
+        "nothing to boot: give --kernel FILE, an arm64 Linux Image or an AArch64 ELF, or --firmware FILE; this build has no kernel of its own \
          (`cargo xtask release` makes one that has)"
     )]
     NoKernel,
     /// The demo has its own.
     #[error("--initrd without --kernel: the kernel that is built in has its own initial RAM disk")]
     InitrdWithoutKernel,
+    /// Firmware has nothing to hand these to.
+    #[error("{0} without --kernel: firmware hands it to the kernel that --kernel names; give one, or leave it out")]
+    FirmwareWithoutKernel(&'static str),
+    /// Nothing would read them.
+    #[error("--firmware-vars without --firmware: only firmware has variables; give --firmware FILE")]
+    VariablesWithoutFirmware,
+    /// Not a file of variables.
+    #[error("--firmware-vars {0}: give FILE or FILE,keep")]
+    VariablesSyntax(String),
     /// A command line that Linux would cut off.
     #[error("--append: {0} bytes; arm64 Linux takes at most {max}", max = super::MAX_APPEND)]
     AppendTooLong(usize),

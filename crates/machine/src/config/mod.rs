@@ -11,12 +11,14 @@ use arch::policy::Policy;
 use arch::preset;
 
 mod error;
+mod firmware;
 mod net;
 mod snapshots;
 #[cfg(test)]
 mod tests;
 
 pub use error::ConfigError;
+pub use firmware::{FirmwareConfig, VariableWrites, Variables};
 pub use net::parse_net;
 
 use virtio_net::UserConfig;
@@ -45,7 +47,9 @@ pub struct MachineConfig {
     pub topology: Topology,
     /// What the CPUs are models of.
     pub cpu: CpuConfig,
-    /// Kernel image.
+    /// Firmware, which is started in place of a kernel.
+    pub firmware: Option<FirmwareConfig>,
+    /// Kernel image; where there is firmware, for it to start.
     pub kernel: Option<PathBuf>,
     /// Initial RAM disk, handed to the kernel as it is.
     pub initrd: Option<PathBuf>,
@@ -88,6 +92,7 @@ impl Default for MachineConfig {
             memory: 1 << 30,
             topology: Topology::default(),
             cpu: CpuConfig::default(),
+            firmware: None,
             kernel: None,
             initrd: None,
             demo: None,
@@ -417,7 +422,12 @@ impl MachineConfig {
 
     fn validate_boot(&self) -> Result<(), ConfigError> {
         let append = self.append.as_deref().unwrap_or("");
-        if self.kernel.is_none() && self.demo.is_none() {
+        if self.firmware.is_some() {
+            let without_kernel = [("--initrd", self.initrd.is_some()), ("--append", self.append.is_some())];
+            if let (None, Some((flag, _))) = (&self.kernel, without_kernel.iter().find(|(_, given)| *given)) {
+                return Err(ConfigError::FirmwareWithoutKernel(flag));
+            }
+        } else if self.kernel.is_none() && self.demo.is_none() {
             return Err(ConfigError::NoKernel);
         }
         if self.kernel.is_none() && self.initrd.is_some() {

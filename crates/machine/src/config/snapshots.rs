@@ -7,11 +7,13 @@ use std::path::PathBuf;
 use snapshot::{Codec, Invalid, Persist, persist_fields, persist_names};
 
 use super::{
-    CpuConfig, Demo, Disk, DiskAccess, Engine, FeatureSetting, GicSetting, MachineConfig, Presence, Share, TimeMode,
+    CpuConfig, Demo, Disk, DiskAccess, Engine, FeatureSetting, FirmwareConfig, GicSetting, MachineConfig, Presence,
+    Share, TimeMode, VariableWrites, Variables,
 };
 use crate::topology::{Distance, Node, Shape, Topology};
 
 persist_names!(DiskAccess { ReadWrite = 0, ReadOnly = 1 });
+persist_names!(VariableWrites { Forgotten = 0, Kept = 1 });
 persist_names!(Presence { Absent = 0, Present = 1 });
 persist_names!(TimeMode { Insn = 0, Wall = 1 });
 persist_names!(Engine { Interpreter = 0, Auto = 1 });
@@ -61,6 +63,20 @@ impl Default for Disk {
     }
 }
 
+impl Persist for Variables {
+    fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        path(&mut self.path, codec)?;
+        codec.value(&mut self.writes)
+    }
+}
+
+impl Persist for FirmwareConfig {
+    fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+        path(&mut self.code, codec)?;
+        codec.value(&mut self.variables)
+    }
+}
+
 impl Persist for Share {
     fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
         let Self { path: directory, access, tag } = self;
@@ -93,6 +109,7 @@ impl Persist for MachineConfig {
             cpus,
             memory,
             cpu: CpuConfig { preset, features, gic },
+            firmware,
             kernel,
             initrd,
             demo,
@@ -126,6 +143,6 @@ impl Persist for MachineConfig {
         if codec.is_loading() {
             *demo = has_demo.then_some(Demo { kernel: &[], initrd: &[] });
         }
-        codec.each([append, disks, shares, rng, time, engine, seed, policy])
+        codec.each([firmware, append, disks, shares, rng, time, engine, seed, policy])
     }
 }

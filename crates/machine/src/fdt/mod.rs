@@ -40,6 +40,15 @@ pub enum Monitors {
     Present,
 }
 
+/// Who starts the kernel?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Firmware {
+    /// The machine: nothing of firmware is there but what it answers by PSCI.
+    StoodInFor,
+    /// Firmware in flash memory, with its configuration device.
+    Started,
+}
+
 /// What a generated device tree says.
 #[derive(Clone, Debug)]
 pub struct Description<'a> {
@@ -59,6 +68,8 @@ pub struct Description<'a> {
     pub hypervisor: Hypervisor,
     /// Performance monitors.
     pub monitors: Monitors,
+    /// Firmware.
+    pub firmware: Firmware,
     /// The machine's seed, from which `rng-seed` and `kaslr-seed` follow.
     pub seed: u64,
 }
@@ -185,6 +196,11 @@ pub fn generate(description: &Description) -> Vec<u8> {
                 .flag("dma-coherent"),
         );
     }
+    if description.firmware == Firmware::Started {
+        root = root
+            .child(flash())
+            .child(Builder::at("fw-cfg", map::FW_CFG).set("compatible", "qemu,fw-cfg-mmio").flag("dma-coherent"));
+    }
     let mut tree = DeviceTree::new();
     tree.root = root.0;
     tree.to_dtb()
@@ -294,6 +310,15 @@ fn gic(description: &Description) -> Builder {
         .set("#size-cells", 2u32)
         .flag("ranges")
         .set("phandle", PHANDLE_GIC)
+}
+
+/// Both banks as one device; a bank's word has 4 bytes.
+fn flash() -> Builder {
+    let banks: Vec<u64> = map::FLASH.iter().flat_map(|bank| [bank.base, bank.len]).collect();
+    Builder::new(format!("flash@{:x}", map::FLASH[0].base))
+        .set("compatible", "cfi-flash")
+        .set("reg", cells64(&banks))
+        .set("bank-width", pflash::spec::WORD as u32)
 }
 
 fn gpio() -> Builder {

@@ -17,6 +17,7 @@ fn description() -> Description<'static> {
         seed: 7,
         hypervisor: Hypervisor::Absent,
         monitors: Monitors::Present,
+        firmware: Firmware::StoodInFor,
     }
 }
 

@@ -81,6 +81,7 @@ pub fn machine_with(
         memory: MEMORY,
         topology: Topology::default(),
         devices: Devices::default(),
+        firmware: None,
         console: Box::new(console.clone()),
         policy,
         seed: 0,

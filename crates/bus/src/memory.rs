@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bus::Ram;
+use crate::Ram;
 
 /// Guest RAM at its physical address. `None` from any accessor means: not (wholly) in RAM.
 #[derive(Clone)]
