@@ -250,8 +250,7 @@ static void timers(void) {
 	call(TIMER_SETTIME, timer, 0, &none, 0);
 	u64 last = now();
 	show("waits that failed", (i64)bad);
-	/* Vambrace's CPUs see counters that are up to a round of it (10 us) apart, at the begin and at the end. */
-	u64 round = 20000, least = (now_ - after) / 200000, most = (last - before + round) / 200000;
+	u64 least = (now_ - after) / 200000, most = (last - before) / 200000;
 	show("too few", timed < least ? (i64)(least - timed) : 0);
 	show("too many", timed > most ? (i64)(timed - most) : 0);
 	call(TIMER_DELETE, timer);

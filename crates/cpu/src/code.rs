@@ -6,11 +6,14 @@ use std::sync::Arc;
 use arch::feature::FeatureSet;
 use bus::Ram;
 use bus::ram::CODE_PAGE;
+use event::BarrierKind;
 use mmu::CtxId;
 use sem::spec::Flow;
 use sem::{Decoder, Insn};
 
+use crate::footprint::ByWord;
 use crate::pe::Pe;
+use crate::spin::Part;
 use crate::stop::Stop;
 
 /// One decoded instruction: what to run and its operands.
@@ -61,6 +64,7 @@ pub struct CodeCache {
     ops: Vec<Op>,
     /// Changes whenever a block that a PE may remember goes.
     generation: u32,
+    parts: ByWord<Part>,
 }
 
 /// The arena is cleared when it holds more decoded instructions than this (24 bytes each).
@@ -80,6 +84,7 @@ impl CodeCache {
             blocks: Vec::new(),
             ops: Vec::new(),
             generation: 0,
+            parts: ByWord::default(),
         }
     }
 
@@ -93,6 +98,19 @@ impl CodeCache {
     #[inline(always)]
     pub(crate) fn ops(&self, block: Block) -> &[Op] {
         &self.ops[block.start as usize..block.start as usize + block.len as usize]
+    }
+
+    /// May all of `block` be of a loop that only waits? Adds the barriers in it to `barriers`.
+    pub(crate) fn only_waits(&mut self, block: Block, barriers: &mut Vec<BarrierKind>) -> bool {
+        let ops = &self.ops[block.start as usize..][..block.len as usize];
+        for op in ops {
+            match self.parts.of(op.insn.word(), Part::of) {
+                Part::Plain => {}
+                Part::Barrier(kind) => barriers.push(kind),
+                Part::Foreign => return false,
+            }
+        }
+        true
     }
 
     /// The block that starts at `offset` in RAM or flash, decoded now if it is new. `offset` is a multiple of 4 inside.

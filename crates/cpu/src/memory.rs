@@ -4,7 +4,7 @@
 use arch::Va;
 use arch::feature::Feature;
 use arch::field::sctlr_el1 as sctlr;
-use bus::{MmioAccess, Size, Target};
+use bus::{MmioAccess, Ram, Size, Target};
 use mmu::{AccessKind, Admission, Caching, Dirty, MemAttr, Rights};
 use sem::{Access, Order, Privilege, Word};
 
@@ -513,4 +513,30 @@ impl Pe {
 pub(crate) struct Monitor {
     pub offset: u64,
     pub bytes: u64,
+}
+
+/// Memory that a load-exclusive marked, and what it held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marked {
+    offset: u64,
+    value: u64,
+}
+
+snapshot::persist_fields!(Marked { offset, value });
+
+impl Marked {
+    /// Does it hold something else now?
+    #[must_use]
+    pub fn has_changed(self, ram: &Ram) -> bool {
+        ram.read_u64(self.offset) != Some(self.value)
+    }
+}
+
+impl Pe {
+    /// What WFE waits for: the doubleword around what the last load-exclusive marked, since when no other PE has run.
+    #[must_use]
+    pub fn marked(&self) -> Option<Marked> {
+        let offset = self.monitor?.offset & !7;
+        Some(Marked { offset, value: self.ram.read_u64(offset)? })
+    }
 }

@@ -75,6 +75,18 @@ pub enum Broadcast {
     Event,
 }
 
+/// What a PE's turn begins with.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn {
+    /// When the machine's round began, in ticks.
+    pub begin: u64,
+    /// The same in nanoseconds: the time that devices see until the next round. It does not depend on where blocks of code
+    /// begin, so neither does what devices do.
+    pub device_time: u64,
+    /// What PEs have seen of the system counter at most.
+    pub seen: u64,
+}
+
 /// What a model makes of a register.
 #[derive(Clone, Copy)]
 pub(crate) struct RegFacts {
@@ -132,6 +144,8 @@ pub struct Pe {
     pub(crate) contexts_fetch: CtxPair,
     pub(crate) ram: Arc<Ram>,
     pub(crate) fast: FastCache,
+    /// How often an address was translated otherwise than by `fast`, wrapping.
+    pub(crate) translations: u64,
     /// [`Ram::code_marks`] as of the last time that `fast` gave up writing to code.
     pub(crate) code_marks: u32,
     pub(crate) block_memory: BlockMemory,
@@ -146,6 +160,8 @@ pub struct Pe {
     pub(crate) taken: u64,
     /// Ticks that passed without a retired instruction: sleep, exceptions that instructions did not retire for.
     pub(crate) skipped: u64,
+    /// The highest count of the system counter that any PE had seen when this one began its turn, or that it saw since.
+    pub(crate) seen: u64,
     /// The time that devices see, in nanoseconds.
     pub(crate) device_time: u64,
     /// Instructions retired at each EL, up to the last change of EL.
@@ -241,6 +257,7 @@ impl Pe {
             contexts_fetch: CtxPair::NEVER,
             ram: config.bus.ram().clone(),
             fast: FastCache::new(),
+            translations: 0,
             code_marks: 0,
             block_memory: BlockMemory::new(),
             q: [Q(0); 32],
@@ -249,6 +266,7 @@ impl Pe {
             insns: 0,
             taken: 0,
             skipped: 0,
+            seen: 0,
             device_time: 0,
             insns_at_el: [0; 4],
             el_since: 0,
@@ -388,7 +406,7 @@ impl Pe {
     /// The same for what `insn` of the running block does.
     #[inline]
     pub(crate) fn emit_at(&mut self, insn: Insn, event: Event) {
-        let at = self.counter_at(insn);
+        let at = self.time_at(insn);
         if EVENTS && let Some(sink) = &mut self.sink {
             sink.event(at, &event);
         }
@@ -488,10 +506,15 @@ impl Pe {
     pub fn steps(&self) -> u64 {
         self.insns + self.taken
     }
-    /// Has the time of a WFIT or WFET come?
+    /// Has the time of a WFIT or WFET come? If so, it has been seen.
     #[must_use]
-    pub fn wait_is_over(&self) -> bool {
-        self.wait_until.is_some_and(|end| self.ticks() >= end)
+    pub fn wait_is_over(&mut self) -> bool {
+        let now = self.count();
+        let over = self.wait_until.is_some_and(|end| now >= end);
+        if over {
+            self.seen = now;
+        }
+        over
     }
     /// Ticks that passed while nothing executed.
     #[must_use]
@@ -506,11 +529,16 @@ impl Pe {
     pub fn skip_to(&mut self, ticks: u64) {
         self.skipped += ticks.saturating_sub(self.ticks());
     }
-    /// A round of the machine begins at `ticks`, which is the time that devices see until the next one. It does not depend
-    /// on where blocks of code begin, so neither does what devices do.
-    pub fn begin_round(&mut self, ticks: u64) {
-        self.device_time = (u128::from(ticks) * 1_000_000_000 / u128::from(self.frequency)) as u64;
-        self.skip_to(ticks);
+    /// This PE's turn begins.
+    pub fn begin_turn(&mut self, turn: Turn) {
+        self.device_time = turn.device_time;
+        self.skip_to(turn.begin);
+        self.seen = turn.seen;
+    }
+    /// What this PE, or another before its turn, saw of the system counter at most.
+    #[must_use]
+    pub fn seen(&self) -> u64 {
+        self.seen
     }
 
     /// What others must hear of; empties the list.
@@ -521,6 +549,16 @@ impl Pe {
     #[must_use]
     pub fn has_broadcasts(&self) -> bool {
         !self.outbox.is_empty()
+    }
+    /// RAM.
+    #[must_use]
+    pub fn ram(&self) -> &Ram {
+        &self.ram
+    }
+    /// The wires from the interrupt controller.
+    #[must_use]
+    pub fn lines(&self) -> &Arc<CpuLines> {
+        &self.lines
     }
     /// Hears what another PE did.
     pub fn receive(&mut self, broadcast: Broadcast) {
@@ -541,9 +579,9 @@ impl Pe {
         if self.has_el2() { El::El2 } else { El::El1 }
     }
 
-    /// Would WFI complete at once? So it is where an interrupt is pending, masked or not; a virtual one where it is enabled.
+    /// The lines that end WFI: interrupts, masked or not; virtual ones where they are enabled.
     #[must_use]
-    pub fn has_pending_interrupt(&self) -> bool {
+    pub fn waking_lines(&self) -> u32 {
         let mut wakes = CpuLines::IRQ | CpuLines::FIQ | CpuLines::SERROR | CpuLines::SEI_TO_EL2;
         for (interrupt, lines) in [
             (Interrupt::Irq, CpuLines::VIRQ | CpuLines::HCR_VI),
@@ -554,12 +592,21 @@ impl Pe {
                 wakes |= lines;
             }
         }
-        self.lines.get() & wakes != 0
+        wakes
     }
-    /// Is there an event for WFE?
+    /// Would WFI complete at once?
     #[must_use]
-    pub fn has_event(&self) -> bool {
-        self.event_register
+    pub fn has_pending_interrupt(&self) -> bool {
+        self.lines.get() & self.waking_lines() != 0
+    }
+    /// The interrupts that would be taken.
+    #[must_use]
+    pub fn unmasked_lines(&self) -> u32 {
+        self.unmasked & !CpuLines::ATTENTION
+    }
+    /// Was there an event for WFE? No longer.
+    pub fn take_event(&mut self) -> bool {
+        std::mem::take(&mut self.event_register)
     }
 
     /// Asks the machine for something after this instruction.

@@ -61,10 +61,20 @@ impl Watcher for Each {
 impl Pe {
     /// Executes until this PE's time reaches `until` ticks, or it has to ask the machine for something.
     pub fn run(&mut self, code: &mut CodeCache, until: u64) -> Exit {
+        self.prepare_run(code);
+        self.run_prepared(code, until)
+    }
+
+    /// Brings up to date what another turn, or the time that passed without instructions, may have changed.
+    pub(crate) fn prepare_run(&mut self, code: &CodeCache) {
         self.update_timers();
         self.update_pmu();
         self.block_memory.follow(code);
         self.follow_code_marks();
+    }
+
+    /// [`Pe::run`], prepared.
+    pub(crate) fn run_prepared(&mut self, code: &mut CodeCache, until: u64) -> Exit {
         if self.pmu_classifies() { self.run_until::<Each>(code, until) } else { self.run_until::<Plain>(code, until) }
     }
 
@@ -88,6 +98,12 @@ impl Pe {
                 return exit;
             }
         }
+    }
+
+    /// Fetches and executes one block where no single instructions are counted.
+    #[inline(never)]
+    pub(crate) fn run_plain_block(&mut self, code: &mut CodeCache, budget: u64) -> Result<(), Exit> {
+        self.run_block::<Plain>(code, budget)
     }
 
     /// Fetches and executes one block, at most `budget` instructions of it.

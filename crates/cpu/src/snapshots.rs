@@ -3,7 +3,7 @@
 //! What follows from the registers is computed anew, and checked by a digest. Decoded code and the caches of translations
 //! to host memory are not kept: they hold nothing that TLB and memory do not give again. For that to be invisible, what a
 //! guest sees must not depend on where blocks begin: an instruction that may raise an interrupt line ends its block, and
-//! devices see the time of the round ([`Pe::begin_round`]).
+//! devices see the time of the round ([`Pe::begin_turn`]).
 
 use snapshot::{Codec, Digest, Invalid, Persist, persist_fields};
 
@@ -64,6 +64,8 @@ impl Persist for Pe {
             // Below.
             tlb: _,
             stage2_tlb: _,
+            // Between two rounds it says nothing.
+            seen: _,
             // Written by each block before it is read.
             next_pc: _,
             // Looked at above.
@@ -88,6 +90,7 @@ impl Persist for Pe {
             context_table: _,
             context_generation: _,
             fast: _,
+            translations: _,
             code_marks: _,
             block_memory: _,
             known_codes: _,

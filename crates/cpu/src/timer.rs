@@ -2,6 +2,11 @@
 //!
 //! Time comes from the machine as a count of ticks; with `--time insn` one instruction is one tick. The timers' outputs
 //! are levels on private interrupts; the PE drives them when a deadline passes or a register is written.
+//!
+//! The system counter is one for all PEs, but within a round of the machine their own times differ. So the count is a PE's
+//! own time, or what any PE has seen of the counter before, if that is more. Whatever tells a guest that a time has come
+//! counts as seeing it: a counter's value, ISTATUS, a timer's interrupt, the end of WFIT. Conditions go by this count, so
+//! what registers and interrupts say is the same. After a round all own times are beyond everything that was seen.
 
 use arch::El;
 use arch::field::{cnthctl_el2, hcr_el2};
@@ -99,9 +104,24 @@ fn timer_register(reg: Reg) -> Option<(TimerId, View)> {
 }
 
 impl Pe {
-    /// The physical counter as instruction `insn` of the running block sees it, in ticks.
-    pub(crate) fn counter_at(&self, insn: Insn) -> u64 {
+    /// This PE's time at instruction `insn` of the running block, in ticks.
+    pub(crate) fn time_at(&self, insn: Insn) -> u64 {
         self.ticks() + u64::from(insn.offset() / 4)
+    }
+
+    /// The system counter between two blocks, which nobody has seen yet.
+    pub(crate) fn count(&self) -> u64 {
+        self.ticks().max(self.seen)
+    }
+
+    /// The system counter at instruction `insn` of the running block.
+    pub(crate) fn counter_at(&self, insn: Insn) -> u64 {
+        self.seen.max(self.time_at(insn))
+    }
+
+    /// The guest sees the system counter, or what follows from it, by instruction `insn`.
+    pub(crate) fn see_counter(&mut self, insn: Insn) {
+        self.seen = self.counter_at(insn);
     }
 
     /// The physical counter as the current level reads it (CNTPCT_EL0).
@@ -124,7 +144,8 @@ impl Pe {
             El::El0 => self.is_host_el0(),
             El::El1 => false,
         };
-        self.counter_at(insn).wrapping_sub(if host { 0 } else { self.reg(Reg::CNTVOFF_EL2) })
+        let offset = if host { 0 } else { self.reg(Reg::CNTVOFF_EL2) };
+        self.counter_at(insn).wrapping_sub(offset)
     }
 
     /// What `timer` compares with, where the physical counter is at `now`.
@@ -141,7 +162,8 @@ impl Pe {
     /// Reads a timer's register; `None` where `reg` is none.
     pub(crate) fn read_timer(&self, insn: Insn, reg: Reg) -> Option<u64> {
         let (timer, view) = timer_register(reg)?;
-        let count = self.count_of(timer as usize, self.counter_at(insn));
+        let now = self.counter_at(insn);
+        let count = self.count_of(timer as usize, now);
         let timer = self.timers[timer as usize];
         Some(match view {
             View::Ctl => timer.read_ctl(count),
@@ -153,7 +175,10 @@ impl Pe {
     /// Writes a timer's register; `None` where `reg` is none.
     pub(crate) fn write_timer(&mut self, insn: Insn, reg: Reg, value: u64) -> Option<()> {
         let (timer, view) = timer_register(reg)?;
-        let count = self.count_of(timer as usize, self.counter_at(insn));
+        // TVAL is relative to it.
+        self.see_counter(insn);
+        let now = self.seen;
+        let count = self.count_of(timer as usize, now);
         let timer = &mut self.timers[timer as usize];
         match view {
             View::Ctl => timer.ctl = value & 3,
@@ -165,7 +190,7 @@ impl Pe {
 
     /// Drives the timers' interrupts by the present time.
     pub fn update_timers(&mut self) {
-        let now = self.ticks();
+        let now = self.count();
         let mut outputs = [false; 4];
         for (n, output) in outputs.iter_mut().enumerate() {
             *output = self.timers[n].output(self.count_of(n, now));
@@ -174,15 +199,16 @@ impl Pe {
             return;
         }
         self.timer_outputs = outputs;
+        self.seen = now;
         for (intid, output) in PPIS.into_iter().zip(outputs) {
             self.gic.set_ppi(self.index, intid, Level::from_bit(output));
         }
     }
 
-    /// When a timer's output rises next, or a timed wait ends, in ticks after now.
+    /// When a timer's output rises next, or a timed wait ends, in ticks, after now.
     #[must_use]
     pub fn timer_deadline(&self) -> Option<u64> {
-        let now = self.ticks();
+        let now = self.count();
         let wait = self.wait_until.filter(|end| *end > now);
         let deadline = |n: usize| {
             let count = self.count_of(n, now);

@@ -65,6 +65,13 @@ pub enum Event {
     },
     /// A barrier instruction: DMB, DSB, ISB, SB.
     Barrier(BarrierKind),
+    /// The same, in a loop of which only the passes were counted.
+    Barriers {
+        /// Which.
+        kind: BarrierKind,
+        /// How many.
+        times: u64,
+    },
     /// A store-exclusive returned 1.
     ExclusiveFailed {
         /// Where.

@@ -16,7 +16,7 @@ use thiserror::Error;
 use crate::console::{ConsoleInput, Port};
 use crate::firmware::FirmwareDevices;
 use crate::map;
-use crate::schedule::{Cpu, CpuState};
+use crate::schedule::Cpu;
 use crate::slots::{Devices, Slots};
 use crate::topology::Topology;
 
@@ -176,7 +176,7 @@ impl Board {
                 seed: config.seed ^ (index as u64) << 32,
                 semihosting: config.semihosting,
             });
-            board.cpus.push(Cpu { pe, state: CpuState::Off, code });
+            board.cpus.push(Cpu::new(pe, code));
         }
         Ok(board)
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use arch::{Pa, Va};
-use cpu::{Debugger, DebuggerStop, Watched};
+use cpu::{Broadcast, Debugger, DebuggerStop, Turn, Watched};
 use event::Sink;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -49,6 +49,15 @@ pub struct Machine {
     limits: Limits,
     /// The time of the present round's start, in ticks.
     now: u64,
+    /// What CPUs have seen of the system counter at most. No later than the next round's start: a CPU sees what its own time
+    /// is before a turn's end.
+    seen: u64,
+    /// [`Machine::steps_done`], while it runs.
+    steps: u64,
+    /// How many CPUs ran when the present round began.
+    running: usize,
+    /// That of the CPU whose turn it is.
+    company: Company,
     psci: psci::Firmware,
     quit: Arc<AtomicBool>,
     button: PowerButton,
@@ -121,6 +130,10 @@ impl Machine {
             pace,
             limits,
             now: 0,
+            seen: 0,
+            steps: 0,
+            running: 0,
+            company: Company::Alone,
             psci,
             quit: Arc::default(),
             button: PowerButton::default(),
@@ -141,13 +154,18 @@ impl Machine {
     }
     /// What a snapshot holds of the machine itself: entry, time, firmware, and the CPUs, of which it has who runs.
     pub(crate) fn own_state(&mut self) -> (&mut Pa, &mut u64, &mut psci::Firmware, &mut [crate::schedule::Cpu]) {
-        // The quantum, the pace, limits, who presses the power button and the host's clock are the run's.
+        // The quantum, the pace, limits, who presses the power button and the host's clock are the run's. What was seen of the
+        // counter is in the past.
         let Self {
             board,
             entry,
             pace: _,
             limits: _,
             now,
+            seen: _,
+            steps: _,
+            running: _,
+            company: _,
             psci,
             quit: _,
             button: _,
@@ -217,17 +235,20 @@ impl Machine {
     pub fn begin(&mut self) {
         self.started = Instant::now();
         self.origin = self.now;
+        self.steps = self.steps_done();
     }
 
     /// Runs on to the end of the round, or until a debugger's breakpoint or watchpoint, or until CPU `step` has executed an
     /// instruction or taken an exception. The CPUs' turns are the same however the run is cut.
     pub fn advance(&mut self, step: Option<usize>) -> Advance {
-        if self.turn_of.is_none()
-            && let Some(outcome) = self.check_limits()
-        {
-            return Advance::Ended(outcome);
+        let limit = if self.turn_of.is_none() { self.check_limits() } else { None };
+        let advance = limit.map_or_else(|| self.round(step), Advance::Ended);
+        if advance != Advance::Round {
+            for cpu in &mut self.board.cpus {
+                cpu.catch_up(self.now);
+            }
         }
-        self.round(step)
+        advance
     }
 
     /// Leaves the place at which a debugger stopped CPU `cpu`, by one step that stops at nothing. Gives what came of it.
@@ -250,7 +271,7 @@ impl Machine {
     }
     /// A CPU, for a debugger that changes its registers.
     pub fn pe_mut(&mut self, cpu: usize) -> Option<&mut cpu::Pe> {
-        self.board.cpus.get_mut(cpu).map(|cpu| &mut cpu.pe)
+        self.board.cpus.get_mut(cpu).map(|cpu| &mut *cpu.pe)
     }
     /// The time is that at the beginning of a round: the state can be saved.
     #[must_use]
@@ -258,10 +279,8 @@ impl Machine {
         self.turn_of.is_none()
     }
 
-    fn look_at_button(&mut self) {
-        let done = self.steps_done();
-        let now = nanoseconds(self.now);
-        if self.button.is_due(done, now) {
+    fn look_at_button(&mut self, now: u64) {
+        if self.button.is_due(self.steps, now) {
             self.board.press_power_button(now);
         }
     }
@@ -275,7 +294,7 @@ impl Machine {
         {
             return Some(Outcome::Limit(Limit::Instructions(steps)));
         }
-        if self.limits.pause.is_some_and(|pause| self.steps_done() >= pause) {
+        if self.limits.pause.is_some_and(|pause| self.steps >= pause) {
             return Some(Outcome::Paused);
         }
         self.out_of_time()
@@ -295,29 +314,40 @@ impl Machine {
     }
 
     fn steps_left(&self) -> u64 {
-        self.limits.steps.map_or(u64::MAX, |limit| limit.saturating_sub(self.steps_done()))
+        self.limits.steps.map_or(u64::MAX, |limit| limit.saturating_sub(self.steps))
     }
 
     /// Lets all CPUs' time pass by one quantum, after skipping time in which all sleep.
     fn round(&mut self, step: Option<usize>) -> Advance {
+        let device_time;
         let first = if let Some(first) = self.turn_of {
+            device_time = nanoseconds(self.now);
             first
         } else {
             if let Err(stuck) = self.skip_sleep() {
                 return Advance::Ended(Outcome::Stuck(stuck));
             }
             self.pace_round();
-            self.look_at_button();
-            self.board.tick_devices(nanoseconds(self.now));
+            device_time = nanoseconds(self.now);
+            self.look_at_button(device_time);
+            self.board.tick_devices(device_time);
+            self.running = self.board.cpus.iter().filter(|c| c.state == CpuState::Running).count();
             0
         };
         let end = self.now + QUANTUM;
         for index in first..self.board.cpus.len() {
-            self.turn_of = Some(index);
+            let resumes = self.turn_of.replace(index) == Some(index);
+            if !resumes {
+                let cpu = &self.board.cpus[index];
+                if cpu.sleeps_on(self.board.bus.ram(), end) {
+                    continue;
+                }
+                self.choose_company(index);
+            }
             let stepping = step == Some(index);
             loop {
                 let before = self.board.cpus[index].pe.steps();
-                let request = self.turn(index, end, step);
+                let request = self.turn(index, device_time, end, step);
                 let stepped = stepping && self.board.cpus[index].pe.steps() != before;
                 match request {
                     Some(Request::Debugger(DebuggerStop::Breakpoint)) => {
@@ -344,31 +374,48 @@ impl Machine {
         Advance::Round
     }
 
+    /// Is there somebody whom CPU `index` may give way to in its turn? Who wakes within the round is no company yet.
+    fn choose_company(&mut self, index: usize) {
+        let own = usize::from(self.board.cpus[index].state == CpuState::Running);
+        self.company = if self.running > own { Company::Shared } else { Company::Alone };
+    }
+
     /// One CPU's turn, or the rest of it; then the others hear what it did. One step of it where `step` names the CPU.
-    fn turn(&mut self, index: usize, end: u64, step: Option<usize>) -> Option<Request> {
-        let others = self.board.cpus.iter().enumerate().filter(|(n, _)| *n != index);
-        let company = if others.map(|(_, c)| c.state).any(is_running) { Company::Shared } else { Company::Alone };
+    fn turn(&mut self, index: usize, device_time: u64, end: u64, step: Option<usize>) -> Option<Request> {
         let steps = self.steps_left();
         let stepping = step == Some(index);
+        let turn = Turn { begin: self.now, device_time, seen: self.seen };
         let cpu = &mut self.board.cpus[index];
-        cpu.pe.begin_round(self.now);
         let before = cpu.pe.steps();
-        let request =
-            cpu.turn(&mut self.board.code[cpu.code], end, if stepping { steps.min(1) } else { steps }, company);
-        let stepped = stepping && request.is_none() && cpu.pe.steps() != before;
+        let code = &mut self.board.code[cpu.code];
+        let request = cpu.turn(code, turn, end, if stepping { steps.min(1) } else { steps }, self.company);
+        let done = cpu.pe.steps() - before;
+        self.steps += done;
+        self.seen = cpu.pe.seen();
+        let stepped = stepping && request.is_none() && done != 0;
         if stepped || matches!(request, Some(Request::Debugger(_))) {
             // For the guest the turn is not over.
             return request;
         }
-        for broadcast in cpu.pe.take_broadcasts() {
-            for other in self.board.cpus.iter_mut().filter(|c| c.pe.index() != index) {
-                other.pe.receive(broadcast);
+        if cpu.pe.has_broadcasts() {
+            for broadcast in cpu.pe.take_broadcasts() {
+                self.deliver(index, broadcast);
             }
         }
         if self.board.cpus.len() > 1 {
             self.board.cpus[index].pe.clear_monitor();
         }
         request
+    }
+
+    /// All CPUs but number `from` hear of `broadcast`.
+    fn deliver(&mut self, from: usize, broadcast: Broadcast) {
+        for (_, other) in self.board.cpus.iter_mut().enumerate().filter(|(index, _)| *index != from) {
+            other.pe.receive(broadcast);
+            if matches!(broadcast, Broadcast::Event) {
+                other.hear_event();
+            }
+        }
     }
 
     /// Where no CPU executes: time passes at once to what comes next.
@@ -381,7 +428,8 @@ impl Machine {
         }
         let devices = self.board.device_deadline().into_iter().chain(self.button.deadline());
         let device = devices.min().map(|ns| ticks(ns).max(self.now));
-        let next = self.board.cpus.iter_mut().filter_map(crate::schedule::Cpu::next_event).chain(device).min();
+        let ram = self.board.bus.ram();
+        let next = self.board.cpus.iter().filter_map(|cpu| cpu.next_event(ram)).chain(device).min();
         match (next, self.pace) {
             // So many instructions will not come.
             (None, _) if self.button.is_armed() => self.button.press(),
@@ -420,10 +468,6 @@ impl Machine {
     }
 }
 
-fn is_running(state: CpuState) -> bool {
-    state == CpuState::Running
-}
-
 fn nanoseconds(ticks: u64) -> u64 {
     (u128::from(ticks) * 1_000_000_000 / u128::from(FREQUENCY)) as u64
 }
@@ -445,7 +489,7 @@ impl psci::Cpus for View<'_> {
     fn power(&self, index: usize) -> psci::Power {
         match self.0.cpus[index].state {
             CpuState::Off => psci::Power::Off,
-            CpuState::Running | CpuState::Sleeping => psci::Power::On,
+            CpuState::Running | CpuState::Sleeping | CpuState::Waiting => psci::Power::On,
         }
     }
     fn is_ram(&self, pa: u64) -> bool {
@@ -484,12 +528,12 @@ impl Machine {
             }
             psci::Outcome::Standby => {
                 caller.pe.set_x_register(0, 0);
-                caller.state = CpuState::Sleeping;
+                caller.sleep(CpuState::Sleeping);
             }
             // Powered down and up again at once, then asleep until an interrupt: the caller finds its state lost either way.
             psci::Outcome::Suspend { entry, context } => {
                 caller.pe.start(Va(entry), context);
-                caller.state = CpuState::Sleeping;
+                caller.sleep(CpuState::Sleeping);
             }
         }
         None

@@ -125,7 +125,7 @@ impl Machine {
         if *now >= MAX_TICKS {
             return Err(Invalid::new("a time that cannot be"));
         }
-        cpus.iter_mut().try_for_each(|cpu| codec.value(&mut cpu.state))?;
+        cpus.iter_mut().try_for_each(|cpu| cpu.persist_state(codec))?;
         codec.value(self.board_mut().power_button_release())
     }
 }

@@ -4,7 +4,7 @@ mod common;
 
 use arch::feature::Feature::FEAT_EL2;
 use arch::preset::preset;
-use common::{ENTRY, MEMORY, machine, machine_of};
+use common::{ENTRY, GIC_ON, MEMORY, machine, machine_of};
 use vambrace_machine::{Limit, Machine, Outcome, Stuck};
 
 fn steps(machine: &Machine) -> u64 {
@@ -56,30 +56,11 @@ fn asleep_for_ever_is_said() {
 /// WFI before, at and behind the end of a round, and a timer that is due before, at and behind it too.
 #[test]
 fn a_timer_wakes_at_whatever_tick_it_is_due() {
-    const START: [u32; 17] = [
-        0xd280_0020, // mov x0, #1
-        0xd518_cca0, // msr icc_sre_el1, x0
-        0xd503_3fdf, // isb
-        0xd2a1_0141, // mov x1, #0x80a0000: the redistributor
-        0xb900_143f, // str wzr, [x1, #0x14]: GICR_WAKER
-        0x9140_4021, // add x1, x1, #0x10000
-        0x1280_0000, // mov w0, #-1
-        0xb900_8020, // str w0, [x1, #0x80]: GICR_IGROUPR0
-        0x52a1_0000, // mov w0, #1 << 27: the virtual timer
-        0xb901_0020, // str w0, [x1, #0x100]: GICR_ISENABLER0
-        0xd2a1_0001, // mov x1, #0x8000000: the distributor
-        0x5280_0240, // mov w0, #0x12: ARE, group 1
-        0xb900_0020, // str w0, [x1]
-        0xd280_1fe0, // mov x0, #0xff
-        0xd518_4600, // msr icc_pmr_el1, x0
-        0xd280_0020, // mov x0, #1
-        0xd518_cce0, // msr icc_igrpen1_el1, x0
-    ];
     const END: [u32; 3] = [0x52b0_8000, 0x1100_2000, 0xd400_0002]; // PSCI's SYSTEM_OFF
     let round = vambrace_machine::QUANTUM as u32;
     for due in round - 2..=round + 2 {
         for before in (round - 6..=round + 1).chain([40]) {
-            let mut words = START.to_vec();
+            let mut words = GIC_ON.to_vec();
             words.extend([
                 0xd280_0002 | due << 5, // mov x2, #due
                 0xd51b_e342,            // msr cntv_cval_el0, x2

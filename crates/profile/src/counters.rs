@@ -169,6 +169,7 @@ impl Counts {
                 self.invalidations.entry(Enc(enc)).or_default().add(removed.into());
             }
             Event::Barrier(kind) => self.barriers[kind as usize] += 1,
+            Event::Barriers { kind, times } => self.barriers[kind as usize] += times,
             Event::ExclusiveFailed { .. } => self.exclusives_failed += 1,
             Event::Sleep => self.sleeps += 1,
             Event::WorldEntry { world, insns, list_registers } => self.worlds.enter(world, insns, list_registers),

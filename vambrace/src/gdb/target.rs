@@ -230,6 +230,7 @@ impl ThreadExtraInfo for Debuggee<'_> {
             CpuState::Off => "off",
             CpuState::Running => "running",
             CpuState::Sleeping => "asleep",
+            CpuState::Waiting => "in WFE",
         };
         let text = format!("CPU {} EL{} {state}", cpu_of(tid), cpu.pe.pstate().el as u8);
         let n = text.len().min(buf.len());

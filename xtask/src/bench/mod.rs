@@ -6,8 +6,10 @@
 mod blk;
 mod boot;
 mod events;
+mod memory;
 mod nested;
 mod programs;
+mod spin;
 
 use anyhow::{Context, Result, bail};
 
@@ -34,6 +36,10 @@ enum Bench {
     Blk,
     /// 6.1 at EL2 with a 6.1 guest of its KVM, to the guest's shell.
     Nested,
+    /// What is left of one CPU's throughput where many wait for one, or work in turn (Vambrace alone).
+    Spin,
+    /// Memory beyond the guest's RAM (Vambrace alone).
+    Memory,
 }
 
 /// Arguments of `cargo xtask bench`.
@@ -59,7 +65,11 @@ pub fn run(args: &Args) -> Result<()> {
         bail!("--runs 0 measures nothing");
     }
     setup::ensure(&[Part::Guests, Part::QemuSystem])?;
-    if args.benches.iter().any(|bench| matches!(bench, Bench::Int | Bench::Getpid | Bench::Programs | Bench::Events)) {
+    if args
+        .benches
+        .iter()
+        .any(|bench| matches!(bench, Bench::Int | Bench::Getpid | Bench::Programs | Bench::Events | Bench::Spin))
+    {
         setup::ensure(&[Part::Cross])?;
     }
     let guests = Guests::prepare(&[KERNEL])?;
@@ -75,6 +85,14 @@ pub fn run(args: &Args) -> Result<()> {
             Bench::Int => programs::integer(&lab)?,
             Bench::Getpid => programs::getpid(&lab)?,
             Bench::Nested => nested::measure(&lab)?,
+            Bench::Spin => {
+                spin::measure(args.runs)?;
+                continue;
+            }
+            Bench::Memory => {
+                memory::measure(&guests)?;
+                continue;
+            }
         };
         report.print(args.runs);
     }

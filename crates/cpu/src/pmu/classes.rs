@@ -1,12 +1,11 @@
 //! Which events an instruction is by its word alone.
 
-use std::sync::LazyLock;
-
 use arch::pmu::PmuEvent;
-use sem::footprint::{Control, Footprint};
-use sem::{BranchKind, Decoder, Insn, System};
+use sem::footprint::Control;
+use sem::{BranchKind, System};
 
 use crate::eval::condition_holds;
+use crate::footprint::{ByWord, footprint};
 
 /// Events as bits, and [`CONDITIONAL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,10 +28,7 @@ const EVENTS: [PmuEvent; 5] = [
 impl Class {
     /// That of `word`, by what the instruction can touch.
     fn new(word: u32) -> Self {
-        static DECODER: LazyLock<Decoder<Footprint>> = LazyLock::new(Decoder::new);
-        let Some((id, spec)) = DECODER.decode(word) else { return Self::default() };
-        let Some(imm) = (spec.prepare)(word) else { return Self::default() };
-        let footprint = Footprint::of(id, Insn::new(word, 0, imm));
+        let Some(footprint) = footprint(word) else { return Self::default() };
         let exception_return = |op: &System| matches!(op, System::Eret | System::EretAuthenticated(_));
         let (branch, immediate, procedure_return) = match footprint.control {
             Control::BranchIf | Control::Branch(BranchKind::Direct | BranchKind::Call) => (true, true, false),
@@ -76,25 +72,11 @@ impl Class {
 
 /// The classes of words that were met lately.
 #[derive(Debug, Default)]
-pub(super) struct Classes(Vec<Option<(u32, Class)>>);
-
-const PLACES: usize = 4096;
+pub(super) struct Classes(ByWord<Class>);
 
 impl Classes {
     pub(super) fn of(&mut self, word: u32) -> Class {
-        if self.0.is_empty() {
-            self.0.resize(PLACES, None);
-        }
-        // The words' low bits name registers: all bits take part.
-        let place = (word.wrapping_mul(0x9e37_79b1) >> 20) as usize % PLACES;
-        match self.0[place] {
-            Some((known, class)) if known == word => class,
-            _ => {
-                let class = Class::new(word);
-                self.0[place] = Some((word, class));
-                class
-            }
-        }
+        self.0.of(word, Class::new)
     }
 }
 

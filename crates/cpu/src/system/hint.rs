@@ -57,6 +57,7 @@ impl Pe {
         }
         if timed {
             // The local timeout: the wait ends where CNTVCT_EL0, as it reads here, reaches it.
+            self.see_counter(insn);
             let now = self.virtual_counter_at(insn);
             if now >= timeout {
                 return Ok(());

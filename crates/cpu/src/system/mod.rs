@@ -12,8 +12,8 @@ use arch::El;
 use arch::esr::{self, EretKind, Syndrome};
 use arch::feature::Feature;
 use arch::field::hcr_el2 as hcr;
-use event::{BarrierKind, Event};
-use sem::{Assist, BarrierOp, ExceptionCall, Insn, PauthKey, PstateField, System};
+use event::Event;
+use sem::{Assist, ExceptionCall, Insn, PauthKey, PstateField, System};
 
 pub(crate) use context::{NO_TRANSLATION, mmu_features};
 
@@ -21,6 +21,7 @@ use crate::el2::level_regs;
 use crate::pauth::{Combined, Purpose};
 use crate::pe::{Conduit, Pe};
 use crate::pstate::Pstate;
+use crate::spin::barrier_kind;
 use crate::stop::{Exit, Stop};
 
 /// HLT #0xf000 in A64 is a semihosting call.
@@ -61,12 +62,7 @@ impl Pe {
                 Ok(0)
             }
             System::Barrier(barrier, _) => {
-                self.emit(Event::Barrier(match barrier {
-                    BarrierOp::Dmb | BarrierOp::DmbLd | BarrierOp::DmbSt => BarrierKind::Dmb,
-                    BarrierOp::Dsb => BarrierKind::Dsb,
-                    BarrierOp::Isb => BarrierKind::Isb,
-                    BarrierOp::Sb => BarrierKind::Sb,
-                }));
+                self.emit(Event::Barrier(barrier_kind(barrier)));
                 Ok(0)
             }
             System::Hint(hint) => self.hint(insn, hint, argument).map(|()| 0),

@@ -163,6 +163,8 @@ impl Pe {
             Reg::SP_EL0 if self.pstate.sp_sel == 0 => return self.undefined_here(),
             Reg::FPCR | Reg::FPSR if !self.fp_enabled => self.fp_access_trap()?,
             Reg::RNDR | Reg::RNDRRS => return Ok(self.random_number()),
+            Reg::CNTPCT_EL0 | Reg::CNTPCTSS_EL0 | Reg::CNTVCT_EL0 | Reg::CNTVCTSS_EL0 => self.see_counter(insn),
+            _ if is_timer(reg) => self.see_counter(insn),
             _ if is_icc(reg) || is_pmu(reg) => {
                 let lines = self.lines.get();
                 let value = if is_icc(reg) { self.read_gic(insn, reg)? } else { self.read_pmu(insn, reg)? };

@@ -47,6 +47,7 @@ impl Pe {
     }
 
     fn translate_by(&mut self, regime: Option<Regime>, va: Va, access: mmu::Access) -> Result<Entry, Fault> {
+        self.translations = self.translations.wrapping_add(1);
         let stage1 = regime.map_or(&self.stage1, |regime| &self.stage1_of[regime as usize]);
         let (fast, blocks) = (&mut self.fast, &mut self.block_memory);
         let dropped = |entry: &Entry| forget(entry, fast, blocks);

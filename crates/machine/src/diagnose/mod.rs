@@ -100,7 +100,7 @@ impl Machine {
     pub fn diagnose(&self, symbols: &Symbols) -> Vec<Diagnosis> {
         let cpus = || self.board().cpus.iter().filter(|cpu| cpu.state != CpuState::Off);
         let of = |cpu: &crate::schedule::Cpu| {
-            let others = cpus().map(|cpu| &cpu.pe);
+            let others = cpus().map(|cpu| &*cpu.pe);
             Diagnosis::of(&cpu.pe, cpu.state, &Views::new(symbols, &cpu.pe, others, self.entry()))
         };
         cpus().map(of).collect()
@@ -159,6 +159,7 @@ impl Diagnosis {
         let state = match self.state {
             CpuState::Running => "",
             CpuState::Sleeping => ", asleep",
+            CpuState::Waiting => ", in WFE",
             CpuState::Off => ", off",
         };
         let mut line = format!("CPU {} in {}{state}: {}", self.cpu, el_name(self.el), self.pc);

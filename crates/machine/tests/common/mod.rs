@@ -18,6 +18,27 @@ pub const ENTRY: u64 = 0x4020_0000;
 /// Bytes of RAM.
 pub const MEMORY: u64 = 16 << 20;
 
+/// Lets the virtual timer's interrupt reach CPU 0. X0 is 1 behind it.
+pub const GIC_ON: [u32; 17] = [
+    0xd280_0020, // mov x0, #1
+    0xd518_cca0, // msr icc_sre_el1, x0
+    0xd503_3fdf, // isb
+    0xd2a1_0141, // mov x1, #0x80a0000: the redistributor
+    0xb900_143f, // str wzr, [x1, #0x14]: GICR_WAKER
+    0x9140_4021, // add x1, x1, #0x10000
+    0x1280_0000, // mov w0, #-1
+    0xb900_8020, // str w0, [x1, #0x80]: GICR_IGROUPR0
+    0x52a1_0000, // mov w0, #1 << 27: the virtual timer
+    0xb901_0020, // str w0, [x1, #0x100]: GICR_ISENABLER0
+    0xd2a1_0001, // mov x1, #0x8000000: the distributor
+    0x5280_0240, // mov w0, #0x12: ARE, group 1
+    0xb900_0020, // str w0, [x1]
+    0xd280_1fe0, // mov x0, #0xff
+    0xd518_4600, // msr icc_pmr_el1, x0
+    0xd280_0020, // mov x0, #1
+    0xd518_cce0, // msr icc_igrpen1_el1, x0
+];
+
 /// Kept bytes: the console's.
 #[derive(Clone, Default)]
 pub struct Kept(Arc<Mutex<Vec<u8>>>);

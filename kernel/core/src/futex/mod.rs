@@ -116,7 +116,7 @@ fn sleep(waiter: &Arc<Waiter>, deadline: Option<u64>) -> Result<()> {
         sched::prepare_to_sleep(State::Interruptible);
         let verdict = if waiter.woken.load(Ordering::Acquire) {
             Some(Ok(()))
-        } else if sched::wait::is_over(deadline, timer) {
+        } else if deadline.is_some_and(|deadline| hal::timer::now() >= deadline) {
             Some(Err(Ended::ByTime))
         } else if waiter.thread.has_signal() {
             Some(Err(Ended::BySignal))

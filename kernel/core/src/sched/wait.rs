@@ -82,7 +82,7 @@ impl WaitQueue {
             self.join();
             let verdict = if let Some(value) = ready() {
                 Some(Ok(value))
-            } else if is_over(deadline, timer) {
+            } else if deadline.is_some_and(|deadline| timer::now() >= deadline) {
                 Some(Err(Ended::ByTime))
             } else if sleep == Sleep::Interruptible && CURRENT.get().has_signal() {
                 Some(Err(Ended::BySignal))
@@ -172,12 +172,6 @@ impl WaitQueue {
     pub fn is_watched(&self) -> bool {
         self.watched.load(Ordering::Relaxed) > 0
     }
-}
-
-/// Has the deadline come? If its timer was served, it has, whatever this CPU's counter says: the CPU that served it may be
-/// ahead by a little, and will not do so again.
-pub(crate) fn is_over(deadline: Option<u64>, timer: Option<TimerId>) -> bool {
-    deadline.is_some_and(|deadline| timer::now() >= deadline) || timer.is_some_and(|timer| !timer.is_set())
 }
 
 impl Waiting for WaitQueue {

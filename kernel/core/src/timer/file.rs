@@ -68,7 +68,6 @@ impl TimerFile {
             state.times.deadline = None;
             return Some(1);
         }
-        let now = state.times.come(now);
         let count = state.times.forward(now);
         let before = self.timer.arm(&mut state, now);
         drop(state);
@@ -84,7 +83,7 @@ impl State {
             if times.interval == 0 {
                 return Setting::default();
             }
-            times.forward(times.come(now));
+            times.forward(now);
         }
         times.setting(now, 0)
     }

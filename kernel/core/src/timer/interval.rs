@@ -138,8 +138,6 @@ impl IntervalTimer {
         }
         state.waits = false;
         // The first expiry is the signal itself.
-        // What was looked at meanwhile has its deadline moved on already.
-        let now = if state.unseen == 0 { state.times.come(now) } else { now };
         let missed = (state.unseen + state.times.forward(now)).saturating_sub(1);
         state.unseen = 0;
         signal.overrun = i32::try_from(missed).unwrap_or(i32::MAX).saturating_add(signal.overrun);
@@ -157,7 +155,6 @@ impl IntervalTimer {
             return;
         }
         state.waits = false;
-        let now = if state.unseen == 0 { state.times.come(now) } else { now };
         state.times.forward(now);
         state.unseen = 0;
         let before = self.arm(&mut state, now);

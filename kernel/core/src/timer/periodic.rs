@@ -36,12 +36,6 @@ impl Periodic {
         count
     }
 
-    /// The time, where the deadline has come: its own at least. The counter of the CPU that asks may be behind the one that
-    /// served it.
-    pub fn come(&self, now: u64) -> u64 {
-        self.deadline.map_or(now, |deadline| deadline.max(now))
-    }
-
     /// What is left, at least `least` if it is due and not done.
     pub fn setting(&self, now: u64, least: u64) -> Setting {
         let value = self.deadline.map_or(0, |deadline| deadline.saturating_sub(now).max(least));
@@ -63,16 +57,6 @@ mod tests {
         assert_eq!((times.forward(145), times.deadline), (1, Some(155)));
         assert_eq!(times.setting(150, 1), Setting { interval: 10, value: 5 });
         assert_eq!(times.setting(160, 1).value, 1);
-    }
-
-    /// Told on a CPU whose counter is behind: it has come once, and is not due again at the same time.
-    #[test]
-    fn what_has_come_has_come_on_every_cpu() {
-        let mut times = Periodic { deadline: Some(100), interval: 10 };
-        assert_eq!(times.forward(times.come(97)), 1);
-        assert_eq!(times.deadline, Some(110));
-        assert_eq!(times.forward(times.come(131)), 3);
-        assert_eq!(times.deadline, Some(140));
     }
 
     #[test]
