@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use machine::Topology;
 use machine::config::{
-    ConfigError, CpuConfig, Engine, FeatureSetting, FirmwareConfig, MachineConfig, Presence, VariableWrites, parse_net,
-    parse_size,
+    ConfigError, CpuConfig, Engine, FeatureSetting, FirmwareConfig, MachineConfig, Presence, Share, VariableWrites,
+    parse_net, parse_size,
 };
 
 /// An arm64 machine in software, for people who write arm64 kernels and hypervisors.
@@ -359,7 +359,12 @@ impl RunArgs {
         let MachineConfig { max_insns, pause, timeout, power_button, .. } = self.bounds()?;
         let was = |path: &Path| path.display().to_string();
         let disks = places("--disk", &self.disk, saved.disks.iter().map(|disk| was(&disk.path)).collect())?;
-        let shares = places("--share", &self.share, saved.shares.iter().map(|share| was(&share.path)).collect())?;
+        let mut shares: Vec<Share> =
+            places("--share", &self.share, saved.shares.iter().map(|share| was(&share.path)).collect())?;
+        // The guest knows it by this name.
+        for (share, saved) in shares.iter_mut().zip(saved.shares) {
+            share.tag = share.tag.take().or(saved.tag);
+        }
         let mut firmware = saved.firmware;
         if let Some(firmware) = &mut firmware {
             let variables = firmware.variables.take();
@@ -536,14 +541,14 @@ mod tests {
     #[test]
     fn where_disks_and_shares_of_a_snapshot_are_is_the_users_word() {
         let restored = |words: &[&str]| {
-            let saved = parse(&["--kernel", "k", "--disk", "a", "--share", "/", "--seed", "4"]).unwrap();
+            let saved = parse(&["--kernel", "k", "--disk", "a", "--share", "/,tag=t", "--seed", "4"]).unwrap();
             let words = ["vambrace", "run", "--restore", "s"].iter().chain(words);
             let Command::Run(args) = Cli::try_parse_from(words).unwrap().command else { panic!("not run") };
             args.restored(saved).map_err(|error| error.to_string())
         };
         let moved = restored(&["--disk", "b", "--share", "d,ro", "--max-insns", "9"]).unwrap();
         assert_eq!((moved.disks[0].path.to_str(), moved.max_insns, moved.seed), (Some("b"), Some(9), 4));
-        assert_eq!(moved.shares[0].path.to_str(), Some("d"));
+        assert_eq!((moved.shares[0].path.to_str(), moved.shares[0].tag.as_deref()), (Some("d"), Some("t")));
         let refused = |words: &[&str], message: &str| {
             let error = restored(words).unwrap_err();
             assert!(error.contains(message), "{error}");
