@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::drivers::ROOT;
 use super::fetch::Fetcher;
-use super::{File, Guests, Kernel, fnv1a, initramfs, replace, write_initrd};
+use super::{File, Guests, Kernel, fnv1a, initramfs, replace};
 use crate::boot::{self, Access, Boot, Disk, Echo, Machine};
 use crate::{setup, shell};
 
@@ -78,13 +78,7 @@ impl Guests {
             return Ok(image);
         }
         boot::build_vambrace()?;
-        let kernel = Self::prepare(&[KERNEL])?;
-        let script = File {
-            path: "run/second-stage.sh".to_owned(),
-            permissions: 0o755,
-            contents: SECOND_STAGE.as_bytes().to_vec(),
-        };
-        let initrd = kernel.root_initrd("root-stage", KERNEL, &[script])?;
+        let guests = Self::prepare(&[KERNEL])?;
         fs::create_dir_all(&dir)?;
         // A lock of its own: it takes minutes, in which others need guests.
         let lock = fs::File::create(dir.join("lock"))?;
@@ -95,7 +89,7 @@ impl Guests {
         }
         let started = Instant::now();
         let work = dir.join("work");
-        let made = self.make(&work, &initrd).context("cannot make the root disk")?;
+        let made = guests.make(&work).context("cannot make the root disk")?;
         fs::rename(&made.image, &image)?;
         let text = format!("{stamp}suite {SUITE}\n{}\n", made.summary);
         replace(&dir.join("version"), text.as_bytes())?;
@@ -112,16 +106,14 @@ impl Guests {
         shell::capture(&mut copy).map(drop)
     }
 
-    /// The initramfs in front of the disk, kept as `NAME-KERNEL.gz`. Files below `run/` will be in the system's /run.
-    pub fn root_initrd(&self, name: &str, kernel: Kernel, files: &[File]) -> Result<PathBuf> {
+    /// The initramfs in front of the disk, at `path`. Files below `run/` will be in the system's /run.
+    pub fn root_initrd(&self, path: &Path, kernel: Kernel, files: &[File]) -> Result<()> {
         let mut all = self.drivers(ROOT, kernel)?;
         all.extend_from_slice(files);
-        let path = self.dir().join(format!("{name}-{}.gz", kernel.name()));
-        write_initrd(&path, &initramfs::root_archive(&self.busybox()?, &all))?;
-        Ok(path)
+        replace(path, &initramfs::compress(&initramfs::root_archive(&self.busybox()?, &all))?)
     }
 
-    fn make(&self, work: &Path, initrd: &Path) -> Result<Made> {
+    fn make(&self, work: &Path) -> Result<Made> {
         if work.exists() {
             fs::remove_dir_all(work)?;
         }
@@ -131,7 +123,14 @@ impl Guests {
         let image = work.join("root.img");
         first_stage(work, &image)?;
         eprintln!("guests: the packages configure themselves in a guest");
-        let summary = self.second_stage(&image, initrd)?;
+        let script = File {
+            path: "run/second-stage.sh".to_owned(),
+            permissions: 0o755,
+            contents: SECOND_STAGE.as_bytes().to_vec(),
+        };
+        let initrd = work.join("initrd.gz");
+        self.root_initrd(&initrd, KERNEL, &[script])?;
+        let summary = self.second_stage(&image, &initrd)?;
         check(&image)?;
         Ok(Made { image, summary })
     }

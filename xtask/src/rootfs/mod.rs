@@ -30,7 +30,7 @@ const LIMIT: Duration = Duration::from_secs(3 * 3600);
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// A Debian system on a root disk (`guests --rootfs` makes it) to its login prompt; with --batch through a script of
-    /// real programs. The disk is a copy; what a run changes is gone with the next one.
+    /// real programs. The disk is a copy; what a run changes is gone with it.
     #[arg(long, conflicts_with = "nested")]
     pub rootfs: bool,
     /// QEMU in place of Vambrace, for comparison.
@@ -65,26 +65,28 @@ impl Root {
     /// Leaves the user at the login prompt.
     pub fn interactive(&self) -> Result<()> {
         let guests = self.prepare()?;
-        let disk = self.disk(&guests)?;
-        let mut command = self.boot(&guests, &disk, &[])?.command(self.machine);
+        let place = place()?;
+        let disk = disk(&guests, &place)?;
+        let mut command = self.boot(&guests, &place, &disk, &[])?.command(self.machine);
         let line = shell::display(&command);
         println!("{line}\nThe user is {}, the password {}. `poweroff` ends.", USER[0], USER[1]);
         let status = command.stdin(Stdio::inherit()).status().with_context(|| format!("cannot start `{line}`"))?;
         ensure!(status.success(), "the guest did not power off cleanly ({status})");
-        Ok(())
+        Ok(fs::remove_dir_all(place)?)
     }
 
     /// Runs the script, and prints a table.
     pub fn batch(&self) -> Result<()> {
         let guests = self.prepare()?;
-        let disk = self.disk(&guests)?;
-        let repository = Repository::start(&boot::scratch("repository")?)?;
+        let place = place()?;
+        let disk = disk(&guests, &place)?;
+        let repository = Repository::start(&place.join("repository"))?;
         let steps: Vec<&Step> = STEPS.iter().filter(|step| step.name.contains(&self.only)).collect();
         ensure!(!steps.is_empty(), "no step has `{}` in its name", self.only);
         let settings = format!("VAMBRACE_PORT={}\nVAMBRACE_STRESS={}\n", repository.port, self.stress);
         let mut files = vec![file("step", STEP), file("settings", &settings)];
         files.extend(steps.iter().map(|step| file(&format!("{}.sh", step.name), step.script)));
-        let boot = self.boot(&guests, &disk, &files)?;
+        let boot = self.boot(&guests, &place, &disk, &files)?;
 
         let mut session = Session::start(boot.command(self.machine), LIMIT, Echo::On)?;
         log_in(&mut session)?;
@@ -107,7 +109,7 @@ impl Root {
         table.push(Row { name: "file system", verdict, guest: None, host: 0.0 });
         self.report(&table).with_context(|| format!("the disk is in {}", disk.display()))?;
         // Half a gigabyte that nobody needs.
-        Ok(fs::remove_file(disk)?)
+        Ok(fs::remove_dir_all(place)?)
     }
 
     fn prepare(&self) -> Result<Guests> {
@@ -119,15 +121,9 @@ impl Root {
         Guests::prepare(&[self.kernel])
     }
 
-    /// A disk of this run's own.
-    fn disk(&self, guests: &Guests) -> Result<PathBuf> {
-        let path = boot::scratch(&format!("root-{}.img", self.machine.name()))?;
-        guests.root_disk_copy(&path)?;
-        Ok(path)
-    }
-
-    fn boot(&self, guests: &Guests, disk: &Path, files: &[File]) -> Result<Boot> {
-        let initrd = guests.root_initrd("root", self.kernel, files)?;
+    fn boot(&self, guests: &Guests, place: &Path, disk: &Path, files: &[File]) -> Result<Boot> {
+        let initrd = place.join("initrd.gz");
+        guests.root_initrd(&initrd, self.kernel, files)?;
         let words = "console=ttyAMA0 panic=-1 net.ifnames=0 systemd.log_color=0 vambrace.root=/dev/vda";
         let mut boot = Boot::of(&guests.image(self.kernel), Some(&initrd), words);
         boot.cpus = self.cpus;
@@ -155,6 +151,20 @@ impl Root {
         ensure!(bad.is_empty(), "not everything went well:\n{}", bad.join("\n"));
         Ok(())
     }
+}
+
+/// A directory for the files of this run alone: there may be others.
+fn place() -> Result<PathBuf> {
+    let place = boot::scratch(&format!("rootfs-{}", std::process::id()))?;
+    fs::create_dir_all(&place)?;
+    Ok(place)
+}
+
+/// A disk of this run's own.
+fn disk(guests: &Guests, place: &Path) -> Result<PathBuf> {
+    let path = place.join("root.img");
+    guests.root_disk_copy(&path)?;
+    Ok(path)
 }
 
 /// A line of the table.
