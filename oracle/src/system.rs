@@ -234,6 +234,7 @@ fn features(program: &str, cpu: &str) -> Vec<&'static str> {
         Start::El2 => Vec::new(),
     };
     settings.extend_from_slice(match (program, cpu) {
+        ("its", _) => &["its=on"],
         // QEMU 7.2 has the first level only, and of the ciphers QARMA5.
         ("pauth" | "bti", "max") => {
             &["pacimp=off", "pacqarma5=on", "pauth2=off", "fpac=off", "fpaccombine=off", "constpacfield=off"]
@@ -249,5 +250,9 @@ fn features(program: &str, cpu: &str) -> Vec<&'static str> {
 
 /// How many CPUs `program` is written for.
 fn cpus(program: &str) -> usize {
-    if matches!(program, "smp" | "el2_smp") { 4 } else { 1 }
+    match program {
+        "smp" | "el2_smp" => 4,
+        "its" => 2,
+        _ => 1,
+    }
 }

@@ -119,7 +119,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "PRESET", default_value = "cortex-a57")]
     pub cpu: String,
     /// A feature on or off, such as FEAT_LSE=off, or a setting, such as pa-bits=40; with N: before it, for CPU N
-    /// (from 0) alone. May be given again.
+    /// (from 0) alone. Of the board: gic=2, a GICv2; its=on, an ITS and LPIs for a GICv3. May be given again.
     #[arg(long, value_name = "[N:]NAME=VALUE", allow_hyphen_values = true)]
     pub feature: Vec<String>,
     /// Properties of the GIC's virtual CPU interface, such as list-registers=8,seis=on,tds=off; with N: before them, for

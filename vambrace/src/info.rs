@@ -6,6 +6,7 @@ use std::io::Write as _;
 use arch::feature::{Feature, Setting, modelled};
 use arch::gic::Property;
 use arch::preset::{self, ALIASES, PRESETS, Source};
+use machine::config::BoardRequest;
 
 use crate::status::Status;
 
@@ -71,6 +72,10 @@ fn features_text() -> String {
     );
     for setting in Setting::ALL {
         let _ = writeln!(out, "  {:<16} {}", setting.name(), setting.range());
+    }
+    out.push_str("\nOf the board (--feature NAME=VALUE; in parentheses what it is without):\n");
+    for (name, values) in BoardRequest::NAMES {
+        let _ = writeln!(out, "  {name:<16} {values}");
     }
     out.push_str("\nThe GIC's virtual CPU interface, with EL2 (--gic NAME=VALUE,...):\n");
     for property in Property::ALL {
@@ -151,6 +156,7 @@ mod tests {
         let words: Vec<_> = text.split_whitespace().collect();
         assert!(Feature::ALL.iter().all(|f| words.contains(&f.name())));
         assert!(Setting::ALL.iter().all(|s| words.contains(&s.name())));
+        assert!(BoardRequest::NAMES.iter().all(|(name, _)| words.contains(name)));
         assert!(Property::ALL.iter().all(|p| words.contains(&p.name())));
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::boot::{self, Boot, Echo, Machine, Outcome};
+use crate::boots::expect_demo;
 use crate::guests::{BOARD, File, Guests, Kernel};
 
 mod failing;
@@ -36,6 +37,8 @@ pub const TESTS: &[Test] = &[
     ("the network of the tool's own", network),
     ("the power button", power_button),
     ("a topology by flags", topology),
+    ("an ITS with LPIs", its),
+    ("a GICv2", gic_v2),
 ];
 
 /// Runs the task.
@@ -306,6 +309,39 @@ fn power_button(guests: &Guests, kernel: Kernel) -> Result<()> {
         // EV_KEY, KEY_POWER, pressed.
         expect(&outcome, "devices: waiting for gpio-keys\ndevices: event 1 116 1")?;
     }
+    Ok(())
+}
+
+/// Linux takes the ITS up: its tables, each CPU's, and an answer to each command. A command that is not executed stops it
+/// with a complaint.
+fn its(guests: &Guests, kernel: Kernel) -> Result<()> {
+    let mut boot = Boot::new(guests, kernel, "vambrace.batch=demo");
+    boot.cpus = 4;
+    boot.words.extend(["--feature", "its=on"].map(str::to_owned));
+    let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
+    expect_demo(&outcome, boot.cpus)?;
+    let has = |words: &[&str]| outcome.lines_with(words[0]).any(|line| words.iter().all(|word| line.contains(word)));
+    for table in ["allocated 8192 Devices", "allocated 8192 Interrupt Collections"] {
+        ensure!(has(&["ITS@0x0000000008080000: ", table]), "Linux has not {table}\n{}", outcome.report());
+    }
+    for cpu in 0..boot.cpus {
+        let (cpu, table) = (format!("GICv3: CPU{cpu}: "), "using allocated LPI pending table");
+        ensure!(has(&[&cpu, table]), "no pending table of {cpu}\n{}", outcome.report());
+    }
+    ensure!(!has(&["ITS queue timeout"]), "a command was not executed\n{}", outcome.report());
+    Ok(())
+}
+
+/// As many CPUs as a GICv2 serves.
+fn gic_v2(guests: &Guests, kernel: Kernel) -> Result<()> {
+    let mut boot = Boot::new(guests, kernel, "vambrace.batch=demo");
+    boot.cpus = 8;
+    boot.words.extend(["--feature", "gic=2"].map(str::to_owned));
+    let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
+    expect_demo(&outcome, boot.cpus)?;
+    // What Linux says of a GICv2, and of no other; it splits the end of an interrupt where it starts at EL2.
+    ensure!(outcome.line_with(" GIC: Using split EOI/Deactivate mode").is_some(), "no GICv2\n{}", outcome.report());
+    ensure!(outcome.line_with("GICv3").is_none(), "a GICv3 as well\n{}", outcome.report());
     Ok(())
 }
 

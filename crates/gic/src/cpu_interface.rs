@@ -83,7 +83,12 @@ fn acknowledge(state: &mut State, index: usize, group: Group) -> u64 {
     let group_priority = pe.interface.group_priority(group, priority);
     pe.interface.active.raise(group, group_priority);
     state.touch(index);
-    change(state, index, intid, Bank::activate);
+    // An LPI has no active state.
+    if state.is_lpi(intid) {
+        state.clear_lpi(index, intid);
+    } else {
+        change(state, index, intid, Bank::activate);
+    }
     intid.into()
 }
 
@@ -94,8 +99,9 @@ fn end_of_interrupt(state: &mut State, index: usize, group: Group, intid: u32) {
     if (SPECIAL..=SPURIOUS).contains(&intid) {
         return;
     }
+    let exists = intid < SPECIAL || state.is_lpi(intid);
     let interface = &mut state.pes[index].interface;
-    if intid >= SPECIAL || interface.active.running_group() != Some(group) {
+    if !exists || interface.active.running_group() != Some(group) {
         return report_physical(&state.pes[index]);
     }
     interface.active.drop_highest(group);

@@ -77,10 +77,14 @@ fn read(state: &mut State, offset: u64, size: Size) -> u64 {
     let at = offset - block.offset;
     match block.reg {
         DistReg::Ctlr => (state.enables | gicd_ctlr::ARE | gicd_ctlr::DS).into(),
-        // CPUNumber is 0: it counts PEs of the legacy routing. LPIS is 0: no LPIs yet.
+        // CPUNumber is 0: it counts PEs of the legacy routing.
         DistReg::Typer => {
             let lines = state.banks.len() as u32;
-            (lines | gicd_typer::MBIS | gicd_typer::IDBITS | gicd_typer::A3V | gicd_typer::RSS).into()
+            let lpis = match state.messages {
+                Some(_) => gicd_typer::LPIS | gicd_typer::IDBITS_LPIS,
+                None => gicd_typer::IDBITS,
+            };
+            (lines | gicd_typer::MBIS | lpis | gicd_typer::A3V | gicd_typer::RSS).into()
         }
         DistReg::Iidr => IIDR.into(),
         DistReg::Status => state.status.into(),

@@ -1,11 +1,10 @@
 //! A GICv3: distributor, redistributors and the system-register CPU interface, with one security state
-//! (`GICD_CTLR.DS` = 1) and affinity routing always on, for up to 512 PEs.
-//!
-//! There are no LPIs and no ITS yet; `GICD_TYPER` and `GICR_TYPER` say so.
+//! (`GICD_CTLR.DS` = 1) and affinity routing always on, for up to 512 PEs; with LPIs and an ITS if it is given memory.
 //!
 //! Modules: [`spec`] holds the programmer's model as data, `state` the state and its one consistency rule,
 //! `priority` the arithmetic of priorities, and `distributor`, `redistributor` and `cpu_interface` the registers of
-//! each part, `virtual_interface` the list registers and what a guest sees.
+//! each part, `virtual_interface` the list registers and what a guest sees; `lpi` the LPIs of a redistributor, `its` what
+//! turns messages into LPIs. [`GicV2`] is a GICv2, in `v2`, and [`Controller`] either.
 
 use core::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -16,19 +15,28 @@ use arch::sysreg::Enc;
 use bus::{CpuInterface, CpuLines, IrqSink, Level};
 use thiserror::Error;
 
+mod controller;
 mod cpu_interface;
 mod distributor;
+mod its;
+mod lpi;
+mod memory;
 mod priority;
 mod redistributor;
 pub mod spec;
 mod state;
 #[cfg(test)]
 mod tests;
+mod v2;
 mod virtual_interface;
 
+pub use controller::Controller;
 pub use distributor::Distributor;
+pub use its::ItsFrames;
+pub use memory::Memory;
 pub use redistributor::Redistributors;
 pub use state::Sleep;
+pub use v2::{CpuInterfaces, DistributorV2, GicV2};
 
 use spec::{MAX_PES, MAX_SPIS, PRIVATE, SGIS};
 use state::{Interface, State};
@@ -39,6 +47,9 @@ pub enum GicError {
     /// No PE, or too many.
     #[error("a GIC serves 1 to {MAX_PES} PEs, not {0}")]
     Pes(usize),
+    /// More CPUs than a GICv2 has.
+    #[error("a GICv2 serves 1 to {max} CPUs, not {0}", max = v2::spec::MAX_PES)]
+    PesOfV2(usize),
     /// Too many SPIs.
     #[error("a GIC has at most {MAX_SPIS} shared peripheral interrupts, not {0}")]
     Spis(u32),
@@ -79,6 +90,8 @@ pub struct Config {
     /// What `GICR_WAKER` says at power-on. Reset is [`Sleep::Asleep`]: nothing is forwarded until software wakes the
     /// redistributor. A board that starts a kernel in the firmware's stead hands it over [`Sleep::Awake`].
     pub sleep: Sleep,
+    /// Guest memory, if there are to be LPIs and an ITS, whose tables are there.
+    pub memory: Option<Memory>,
 }
 
 impl Config {
@@ -98,7 +111,7 @@ struct Shared {
 impl Gic {
     /// Makes a controller in its reset state.
     pub fn new(config: Config) -> Result<Self, GicError> {
-        let Config { affinities, spis, wires, interfaces, policy, sleep } = config;
+        let Config { affinities, spis, wires, interfaces, policy, sleep, memory } = config;
         let pes = affinities.len();
         if pes == 0 || pes > MAX_PES {
             return Err(GicError::Pes(pes));
@@ -120,7 +133,8 @@ impl Gic {
             return Err(GicError::Affinity((a & 0xff00_0000) << 8 | a & 0xff_ffff));
         }
         let parts = wires.into_iter().zip(interfaces).collect();
-        Ok(Self(Arc::new(Shared { pes, state: Mutex::new(State::new(&packed, spis, parts, sleep, policy)) })))
+        let state = State::new(&packed, spis, parts, sleep, policy, memory);
+        Ok(Self(Arc::new(Shared { pes, state: Mutex::new(state) })))
     }
 
     /// The distributor's device, for a window of [`Distributor::LEN`] bytes.
@@ -132,6 +146,21 @@ impl Gic {
     /// for a window of [`Redistributors::window`] bytes.
     pub fn redistributors(&self, pes: Range<usize>) -> Redistributors {
         Redistributors::new(self.clone(), pes.start.min(self.0.pes)..pes.end.min(self.0.pes))
+    }
+
+    /// The ITS's device, for a window of [`ItsFrames::LEN`] bytes. Where there is none it does nothing.
+    pub fn its(&self) -> ItsFrames {
+        ItsFrames::new(self.clone())
+    }
+
+    /// Goes on with commands and tables that wait, in the round that begins at `now` (nanoseconds).
+    pub fn work(&self, now: u64) {
+        self.with(|state| state.work(now));
+    }
+
+    /// Does anything wait for [`Gic::work`]?
+    pub fn has_work(&self) -> bool {
+        self.0.state.lock().expect("no holder panics").has_work()
     }
 
     /// Resets the CPU interface of PE `cpu`, as a PE's warm reset does; its redistributor keeps its state.

@@ -7,8 +7,8 @@ use snapshot::{Codec, Invalid};
 
 use crate::Gic;
 use crate::spec::{
-    Access, IIDR, REDIST_PIDR0, REDIST_STRIDE, REDISTRIBUTOR, RedistReg, find, gicr_ctlr, gicr_typer, id_register,
-    statusr, waker,
+    Access, IIDR, REDIST_PIDR0, REDIST_STRIDE, REDISTRIBUTOR, RedistReg, find, gicr_ctlr, gicr_pendbaser,
+    gicr_propbaser, gicr_typer, id_register, statusr, waker,
 };
 use crate::state::{Sleep, State};
 
@@ -48,7 +48,10 @@ impl Device for Redistributors {
     }
     fn write(&mut self, access: MmioAccess, value: u64) -> Result<(), DeviceFault> {
         let (pe, offset) = self.decode(access.offset).ok_or(DeviceFault)?;
-        self.gic.with(|state| write(state, pe, offset, access.size, value));
+        self.gic.with(|state| {
+            write(state, pe, offset, access.size, value);
+            state.work(access.now);
+        });
         Ok(())
     }
     fn hash(&self, hasher: &mut dyn core::hash::Hasher) {
@@ -61,6 +64,7 @@ impl Device for Redistributors {
 }
 
 fn read(state: &mut State, index: usize, offset: u64, size: Size, last: u64) -> u64 {
+    let has_lpis = state.messages.is_some();
     let pe = &mut state.pes[index];
     let Some(block) = find(REDISTRIBUTOR, offset) else {
         pe.status |= statusr::RRD;
@@ -71,12 +75,17 @@ fn read(state: &mut State, index: usize, offset: u64, size: Size, last: u64) -> 
     }
     let at = offset - block.offset;
     match block.reg {
-        RedistReg::Ctlr => pe.ctlr.into(),
+        RedistReg::Ctlr => {
+            let ces = if has_lpis { gicr_ctlr::CES } else { 0 };
+            let rwp = if pe.lpis.is_loading { gicr_ctlr::RWP } else { 0 };
+            (pe.ctlr | ces | rwp).into()
+        }
         RedistReg::Iidr => IIDR.into(),
         RedistReg::Typer => {
             let typer = u64::from(pe.affinity) << gicr_typer::AFFINITY_SHIFT
                 | (index as u64) << gicr_typer::NUMBER_SHIFT
                 | gicr_typer::DPGS
+                | if has_lpis { gicr_typer::PLPIS } else { 0 }
                 | last;
             typer >> (8 * at)
         }
@@ -86,6 +95,8 @@ fn read(state: &mut State, index: usize, offset: u64, size: Size, last: u64) -> 
             Sleep::Asleep => u64::from(waker::PROCESSOR_SLEEP | waker::CHILDREN_ASLEEP),
             Sleep::Awake => 0,
         },
+        RedistReg::Propbaser => pe.lpis.propbaser >> (8 * at),
+        RedistReg::Pendbaser => pe.lpis.pendbaser >> (8 * at),
         RedistReg::Id => id_register(offset, REDIST_PIDR0).into(),
         RedistReg::Int(reg) => pe.bank.read(reg, at, size),
         RedistReg::Raz => 0,
@@ -93,6 +104,7 @@ fn read(state: &mut State, index: usize, offset: u64, size: Size, last: u64) -> 
 }
 
 fn write(state: &mut State, index: usize, offset: u64, size: Size, value: u64) {
+    let has_lpis = state.messages.is_some();
     let pe = &mut state.pes[index];
     let Some(block) = find(REDISTRIBUTOR, offset) else {
         pe.status |= statusr::WRD;
@@ -105,10 +117,22 @@ fn write(state: &mut State, index: usize, offset: u64, size: Size, value: u64) {
         pe.status |= statusr::WROD;
         return;
     }
+    let at = offset - block.offset;
     match block.reg {
         RedistReg::Ctlr => {
-            pe.ctlr = value as u32 & gicr_ctlr::WRITABLE;
+            pe.ctlr = pe.ctlr & !gicr_ctlr::WRITABLE | value as u32 & gicr_ctlr::WRITABLE;
+            if has_lpis {
+                state.enable_lpis(index, value as u32);
+            }
             state.choose_takers();
+        }
+        // Writes while LPIs are enabled are UNPREDICTABLE; they are ignored. Without LPIs the registers are RES0.
+        RedistReg::Propbaser | RedistReg::Pendbaser if !has_lpis || pe.ctlr & gicr_ctlr::ENABLE_LPIS != 0 => {}
+        RedistReg::Propbaser => {
+            pe.lpis.propbaser = merge(pe.lpis.propbaser, at, size, value) & gicr_propbaser::WRITABLE;
+        }
+        RedistReg::Pendbaser => {
+            pe.lpis.pendbaser = merge(pe.lpis.pendbaser, at, size, value) & gicr_pendbaser::WRITABLE;
         }
         RedistReg::Status => pe.status &= !(value as u32),
         RedistReg::Waker => {
@@ -116,12 +140,18 @@ fn write(state: &mut State, index: usize, offset: u64, size: Size, value: u64) {
             state.set_sleep(index, sleep);
         }
         RedistReg::Int(reg) => {
-            if pe.bank.write(reg, offset - block.offset, size, value) != 0 {
+            if pe.bank.write(reg, at, size, value) != 0 {
                 state.touch(index);
             }
         }
         RedistReg::Iidr | RedistReg::Typer | RedistReg::Id | RedistReg::Raz => {}
     }
+}
+
+/// A 64-bit register, `at` bytes into which `value` was written.
+const fn merge(old: u64, at: u64, size: Size, value: u64) -> u64 {
+    let mask = size.mask() << (8 * at);
+    old & !mask | value << (8 * at) & mask
 }
 
 impl State {

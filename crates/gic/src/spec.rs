@@ -12,6 +12,10 @@ pub const SGIS: u32 = 16;
 pub const PRIVATE: u32 = 32;
 /// INTIDs 1020 to 1023 are special; SPIs end below (§2.2).
 pub const SPECIAL: u32 = 1020;
+/// LPIs begin here (§2.2).
+pub const FIRST_LPI: u32 = 8192;
+/// Bits of an INTID where there are LPIs: 8192 to 65535.
+pub const LPI_ID_BITS: u32 = 16;
 /// "No pending interrupt of sufficient priority", as acknowledge registers give it (§2.2).
 pub const SPURIOUS: u32 = 1023;
 /// The most SPIs: INTIDs 32 to 1019.
@@ -45,12 +49,20 @@ pub enum Width {
     ByteWord,
     /// A 64-bit register, also as two 32-bit halves.
     WordDouble,
+    /// 16 and 32 bits.
+    HalfWord,
 }
 
 impl Width {
     /// Does a register of this width support an access of `size`?
     pub const fn admits(self, size: Size) -> bool {
-        matches!((self, size), (_, Size::Word) | (Self::ByteWord, Size::Byte) | (Self::WordDouble, Size::Double))
+        matches!(
+            (self, size),
+            (_, Size::Word)
+                | (Self::ByteWord, Size::Byte)
+                | (Self::WordDouble, Size::Double)
+                | (Self::HalfWord, Size::Half)
+        )
     }
 }
 
@@ -69,7 +81,8 @@ pub struct Block<R> {
     pub width: Width,
 }
 
-const fn block<R>(offset: u64, bytes: u64, reg: R, access: Access, width: Width) -> Block<R> {
+/// A line of such a table.
+pub const fn block<R>(offset: u64, bytes: u64, reg: R, access: Access, width: Width) -> Block<R> {
     Block { offset, bytes, reg, access, width }
 }
 
@@ -180,11 +193,15 @@ pub enum RedistReg {
     Status,
     /// `GICR_WAKER`.
     Waker,
+    /// `GICR_PROPBASER`.
+    Propbaser,
+    /// `GICR_PENDBASER`.
+    Pendbaser,
     /// Identification registers.
     Id,
     /// Of one kind an interrupt, for SGIs and PPIs.
     Int(IntReg),
-    /// RAZ/WI with `GICD_CTLR.DS` = 1: `IGRPMODR0`, `NSACR`; and the LPI registers where there are no LPIs.
+    /// RAZ/WI with `GICD_CTLR.DS` = 1: `IGRPMODR0`, `NSACR`.
     Raz,
 }
 
@@ -200,7 +217,8 @@ pub const REDISTRIBUTOR: &[Block<RedistReg>] = &[
     block(0x0008, 8, RedistReg::Typer, Ro, WordDouble),
     block(0x0010, 4, RedistReg::Status, Rw, Word),
     block(0x0014, 4, RedistReg::Waker, Rw, Word),
-    block(0x0070, 16, RedistReg::Raz, Rw, WordDouble),
+    block(0x0070, 8, RedistReg::Propbaser, Rw, WordDouble),
+    block(0x0078, 8, RedistReg::Pendbaser, Rw, WordDouble),
     block(0xffd0, 0x30, RedistReg::Id, Ro, Word),
     block(SGI_BASE + 0x0080, 4, RedistReg::Int(IntReg::Bits(BitReg::Group)), Rw, Word),
     block(SGI_BASE + 0x0100, 4, RedistReg::Int(IntReg::Bits(BitReg::SetEnable)), Rw, Word),
@@ -245,8 +263,12 @@ pub mod gicd_ctlr {
 pub mod gicd_typer {
     /// `MBIS`: SPIs by message.
     pub const MBIS: u32 = 1 << 16;
-    /// `IDbits` = 9: INTIDs of 10 bits.
+    /// `LPIS`: there are LPIs.
+    pub const LPIS: u32 = 1 << 17;
+    /// `IDbits` = 9: INTIDs of 10 bits, where there are no LPIs.
     pub const IDBITS: u32 = 9 << 19;
+    /// `IDbits` where there are LPIs.
+    pub const IDBITS_LPIS: u32 = (super::LPI_ID_BITS - 1) << 19;
     /// `A3V`: Aff3 may be other than 0.
     pub const A3V: u32 = 1 << 24;
     /// `RSS`: SGIs reach Aff0 up to 255.
@@ -275,16 +297,43 @@ pub mod statusr {
 
 /// `GICR_CTLR` (§12.11).
 pub mod gicr_ctlr {
+    /// `EnableLPIs`, RES0 where there are none.
+    pub const ENABLE_LPIS: u32 = 1;
+    /// `CES`: `EnableLPIs` can be cleared. Read-only.
+    pub const CES: u32 = 1 << 1;
+    /// `RWP`: what was written has yet to take effect. Read-only.
+    pub const RWP: u32 = 1 << 3;
     /// `DPG0`: the PE takes no 1-of-N interrupts of Group 0.
     pub const DPG0: u32 = 1 << 24;
     /// `DPG1NS`: the PE takes no 1-of-N interrupts of (Non-secure) Group 1.
     pub const DPG1NS: u32 = 1 << 25;
-    /// The writable bits. `DPG1S` is RAZ/WI with one security state, `EnableLPIs` without LPIs.
+    /// The bits that are kept as they are written. `DPG1S` is RAZ/WI with one security state.
     pub const WRITABLE: u32 = DPG0 | DPG1NS;
+}
+
+/// `GICR_PROPBASER` (§12.11).
+pub mod gicr_propbaser {
+    /// `IDbits`: bits of an INTID, less one.
+    pub const ID_BITS: u64 = 0x1f;
+    /// The configuration table's address, bits \[51:12\].
+    pub const ADDRESS: u64 = 0xf_ffff_ffff_f000;
+    /// What software can write: with the attributes of memory, which mean nothing here.
+    pub const WRITABLE: u64 = 7 << 56 | ADDRESS | 3 << 10 | 7 << 7 | ID_BITS;
+}
+
+/// `GICR_PENDBASER` (§12.11).
+pub mod gicr_pendbaser {
+    /// The pending table's address, bits \[51:16\].
+    pub const ADDRESS: u64 = 0xf_ffff_ffff_0000;
+    /// What software can write and read back. `PTZ`, which says that the table is all zeros, reads as zero; what the table
+    /// holds is looked at in any case.
+    pub const WRITABLE: u64 = 7 << 56 | ADDRESS | 3 << 10 | 7 << 7;
 }
 
 /// `GICR_TYPER` (§12.11).
 pub mod gicr_typer {
+    /// `PLPIS`: there are LPIs. `CommonLPIAff` is 0: all PEs share their configuration.
+    pub const PLPIS: u64 = 1;
     /// `Last`: the last redistributor of a contiguous region.
     pub const LAST: u64 = 1 << 4;
     /// `DPGS`: `GICR_CTLR.DPG*` work.

@@ -7,13 +7,16 @@
 
 mod snapshots;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arch::gic::VirtualInterface as Model;
 use arch::policy::Policy;
 use bus::{CpuLines, Level, Size};
 
+use crate::its::Messages;
+use crate::lpi::Lpis;
+use crate::memory::Memory;
 use crate::priority::{ActivePriorities, Group, IDLE, MIN_BPR0, MIN_BPR1, group_priority};
 use crate::spec::{
     BitReg, IntReg, MAX_SPIS, PRIORITY_BITS, PRIORITY_MASK, PRIVATE, SPECIAL, gicr_ctlr, icc_ctlr, irouter,
@@ -166,7 +169,8 @@ impl Bank {
         bits
     }
 
-    fn hash(&self, state: &mut dyn core::hash::Hasher) {
+    /// Folds the state.
+    pub fn hash(&self, state: &mut dyn core::hash::Hasher) {
         for word in [self.group, self.enabled, self.latch, self.line, self.message, self.active, self.edge] {
             state.write_u32(word);
         }
@@ -179,6 +183,19 @@ impl Bank {
 pub struct Groups {
     zero: u32,
     one: u32,
+}
+
+impl Groups {
+    /// By a register's two bits.
+    pub const fn enabled(bits: u32) -> Self {
+        Self { zero: 0u32.wrapping_sub(bits & 1), one: 0u32.wrapping_sub(bits >> 1 & 1) }
+    }
+}
+
+/// The SPIs that exist of bank `bank`: the last one ends before the special INTIDs.
+pub const fn implemented(bank: u32) -> u32 {
+    let end = bank * 32 + 64;
+    if end > SPECIAL { u32::MAX >> (end - SPECIAL) } else { u32::MAX }
 }
 
 /// A PE's CPU interface: the state behind the `ICC_*` registers.
@@ -209,7 +226,8 @@ impl Interface {
             _ => group_priority(priority, self.bpr[0]),
         }
     }
-    fn hash(&self, state: &mut dyn core::hash::Hasher) {
+    /// Folds the state.
+    pub fn hash(&self, state: &mut dyn core::hash::Hasher) {
         state.write(&[self.pmr, self.bpr[0], self.bpr[1]]);
         self.active.hash(state);
         state.write_u64(self.ctlr);
@@ -249,6 +267,8 @@ pub struct Pe {
     pub ctlr: u32,
     /// `GICR_STATUSR`.
     pub status: u32,
+    /// LPIs, where there are any.
+    pub lpis: Lpis,
     /// The CPU interface.
     pub interface: Interface,
     /// The virtual CPU interface.
@@ -320,6 +340,10 @@ pub struct State {
     pub routes: Vec<u64>,
     /// PEs by index.
     pub pes: Vec<Pe>,
+    /// What LPIs need, where there are any.
+    pub messages: Option<Messages>,
+    /// PEs that have yet to read their pending tables.
+    pub to_load: BTreeSet<u16>,
     /// PEs by the upper 28 bits of the affinity; one entry for each of the 16 Aff0 values of such a range.
     ranges: BTreeMap<u32, [u16; 16]>,
     /// Where each SPI is placed, by INTID - 32.
@@ -334,8 +358,15 @@ pub struct State {
 
 impl State {
     /// The reset state. `affinities` are distinct and as many as `pes`, which have each PE's wires and virtual interface;
-    /// `spis` is at most [`MAX_SPIS`].
-    pub fn new(affinities: &[u32], spis: u32, pes: Vec<(Arc<CpuLines>, Model)>, sleep: Sleep, policy: Policy) -> Self {
+    /// `spis` is at most [`MAX_SPIS`]. With `memory` there are LPIs.
+    pub fn new(
+        affinities: &[u32],
+        spis: u32,
+        pes: Vec<(Arc<CpuLines>, Model)>,
+        sleep: Sleep,
+        policy: Policy,
+        memory: Option<Memory>,
+    ) -> Self {
         let mut ranges = BTreeMap::new();
         for (index, affinity) in affinities.iter().enumerate() {
             ranges.entry(affinity >> 4).or_insert([NOWHERE; 16])[*affinity as usize & 15] = index as u16;
@@ -346,6 +377,7 @@ impl State {
             sleep,
             ctlr: 0,
             status: 0,
+            lpis: Lpis::default(),
             interface: Interface::new(),
             virtual_interface: VirtualInterface::new(model, policy, index),
             hppi: None,
@@ -356,14 +388,14 @@ impl State {
             touched: false,
         };
         let banks = spis.div_ceil(32);
-        let implemented =
-            |bank| if bank * 32 + 64 > SPECIAL { u32::MAX >> (bank * 32 + 64 - SPECIAL) } else { u32::MAX };
         Self {
             enables: 0,
             status: 0,
             banks: (0..banks).map(|b| Bank::new(implemented(b), 0)).collect(),
             routes: vec![0; banks as usize * 32],
             pes: affinities.iter().zip(pes).enumerate().map(pe).collect(),
+            messages: memory.map(|memory| Messages::new(memory, policy)),
+            to_load: BTreeSet::new(),
             ranges,
             placed: vec![NOWHERE; banks as usize * 32],
             one_of_n: vec![0; banks as usize],
@@ -419,8 +451,7 @@ impl State {
     }
 
     fn highest_in(&self, pe: &Pe, enables: u32) -> Option<Pending> {
-        let mask = |group: Group| if enables >> group.index() & 1 == 0 { 0 } else { u32::MAX };
-        let groups = Groups { zero: mask(Group::Zero), one: mask(Group::One) };
+        let groups = Groups::enabled(enables);
         let private = &pe.bank;
         let mut best = private.best(private.in_groups(private.ready(), groups)).map(|(priority, n)| Pending {
             intid: n,
@@ -437,6 +468,13 @@ impl State {
             {
                 best = Some(Pending { intid: PRIVATE + at * 32 + n, priority, group: bank.group_of(n) });
             }
+        }
+        // LPIs are of group 1 (§4.6).
+        if groups.one != 0
+            && let Some((priority, intid)) = pe.lpis.best()
+            && best.is_none_or(|b| priority < b.priority)
+        {
+            best = Some(Pending { intid, priority, group: Group::One });
         }
         best
     }
@@ -536,6 +574,9 @@ impl State {
             state.write_u32(u32::from(pe.sleep == Sleep::Asleep));
             state.write_u32(pe.ctlr);
             state.write_u32(pe.status);
+            if self.messages.is_some() {
+                pe.lpis.hash(state);
+            }
             pe.interface.hash(state);
             pe.virtual_interface.hash(state);
         }

@@ -10,9 +10,10 @@ use arch::model::CpuModel;
 use arch::policy::Policy;
 use bus::{Bus, CpuLines, Device, IrqLine, IrqSink, Level, Ram};
 use cpu::{CodeCache, Conduit, Pe, PeConfig, Semihosting};
-use gic::Gic;
+use gic::{Gic, GicV2};
 use thiserror::Error;
 
+use crate::config::{Controller, GicVersion, Presence};
 use crate::console::{ConsoleInput, Port};
 use crate::firmware::FirmwareDevices;
 use crate::map;
@@ -43,6 +44,8 @@ pub struct BoardConfig {
     /// Flash memory and the firmware's configuration device, if there are to be any: what becomes of what is written to the
     /// second bank.
     pub firmware: Option<pflash::Writes>,
+    /// The interrupt controller.
+    pub controller: Controller,
 }
 
 /// A board could not be built.
@@ -79,7 +82,7 @@ pub struct Board {
     /// The address map.
     pub bus: Arc<Bus>,
     /// The interrupt controller.
-    pub gic: Gic,
+    pub gic: gic::Controller,
     /// CPUs by number. All are off.
     pub cpus: Vec<Cpu>,
     /// Decoded code, one for each different model.
@@ -103,30 +106,17 @@ impl Board {
     /// Builds it.
     pub fn new(config: BoardConfig) -> Result<Self, BoardError> {
         let cpus = config.models.len();
-        let interfaces = config.models.iter().map(|model| model.gic).collect();
         let flash = if config.firmware.is_some() { FirmwareDevices::FLASH } else { 0 };
         let ram = Arc::new(Ram::with_flash(config.memory, flash)?);
         let lines: Vec<Arc<CpuLines>> = (0..cpus).map(|_| Arc::default()).collect();
-        let affinities = (0..cpus).map(|cpu| config.topology.affinity(cpu, cpus)).collect();
-        let gic = Gic::new(gic::Config {
-            affinities,
-            spis: gic::Config::VIRT_SPIS,
-            wires: lines.clone(),
-            interfaces,
-            policy: config.policy,
-            sleep: gic::Sleep::Awake,
-        })?;
         let mut bus = Bus::new(ram.clone(), Pa(map::RAM_BASE));
+        let gic = interrupt_controller(&config, &lines, &mut bus)?;
         let irq = |intid| IrqLine::new(Arc::new(gic.clone()) as Arc<dyn IrqSink>, intid);
 
         let firmware = match config.firmware {
             Some(variables) => Some(FirmwareDevices::map(&mut bus, cpus, variables)?),
             None => None,
         };
-        bus.map(Pa(map::GICD.base), map::GICD.len, shared(gic.distributor()))?;
-        for region in map::gicr_regions(cpus, config.memory) {
-            bus.map(Pa(region.window.base), region.window.len, shared(gic.redistributors(region.cpus)))?;
-        }
         let uart = pl011::Pl011::new("pl011", irq(map::SPI_BASE + map::UART_SPI), config.console);
         let mut port = Port::Uart(uart.input());
         bus.map(Pa(map::UART.base), map::UART.len, shared(uart))?;
@@ -205,7 +195,8 @@ impl Board {
     /// When a device next does something by itself, in nanoseconds.
     pub(crate) fn device_deadline(&self) -> Option<u64> {
         let rtc = self.rtc.lock().expect("no device panics").next_event();
-        rtc.into_iter().chain(self.release).min()
+        // What the GIC has left for the next round is due at once.
+        rtc.into_iter().chain(self.release).chain(self.gic.has_work().then_some(0)).min()
     }
 
     /// Lets devices notice the time.
@@ -215,8 +206,44 @@ impl Board {
             self.gpio.lock().expect("no device panics").drive(map::POWER_BUTTON_LINE, Level::Low);
         }
         self.rtc.lock().expect("no device panics").tick(nanoseconds);
+        if self.gic.has_work() {
+            self.gic.work(nanoseconds);
+        }
         self.slots.poll(nanoseconds);
     }
+}
+
+/// Makes the interrupt controller and puts it into the address map.
+fn interrupt_controller(
+    config: &BoardConfig,
+    lines: &[Arc<CpuLines>],
+    bus: &mut Bus,
+) -> Result<gic::Controller, BoardError> {
+    let cpus = config.models.len();
+    if config.controller.version == GicVersion::V2 {
+        let gic = GicV2::new(lines.to_vec(), gic::Config::VIRT_SPIS)?;
+        bus.map(Pa(map::GICD.base), GicV2::WINDOW, shared(gic.distributor()))?;
+        bus.map(Pa(map::GICC.base), GicV2::WINDOW, shared(gic.cpu_interfaces()))?;
+        return Ok(gic::Controller::V2(gic));
+    }
+    let has_its = config.controller.its == Presence::Present;
+    let gic = Gic::new(gic::Config {
+        affinities: (0..cpus).map(|cpu| config.topology.affinity(cpu, cpus)).collect(),
+        spis: gic::Config::VIRT_SPIS,
+        wires: lines.to_vec(),
+        interfaces: config.models.iter().map(|model| model.gic).collect(),
+        policy: config.policy,
+        sleep: gic::Sleep::Awake,
+        memory: has_its.then(|| gic::Memory::new(bus.ram().clone(), Pa(map::RAM_BASE))),
+    })?;
+    bus.map(Pa(map::GICD.base), map::GICD.len, shared(gic.distributor()))?;
+    if has_its {
+        bus.map(Pa(map::ITS.base), map::ITS.len, shared(gic.its()))?;
+    }
+    for region in map::gicr_regions(cpus, config.memory) {
+        bus.map(Pa(region.window.base), region.window.len, shared(gic.redistributors(region.cpus)))?;
+    }
+    Ok(gic::Controller::V3(gic))
 }
 
 fn shared<D: Device + 'static>(device: D) -> Arc<Mutex<dyn Device>> {

@@ -20,7 +20,7 @@ pub mod topology;
 
 pub use board::{Board, BoardConfig, BoardError};
 pub use bus::entropy;
-pub use config::{ConfigError, MachineConfig};
+pub use config::{ConfigError, Controller, MachineConfig};
 pub use console::ConsoleInput;
 pub use cpu::{Debugger, DebuggerWatch, Semihosting, ToolError, Watched};
 pub use diagnose::Diagnosis;

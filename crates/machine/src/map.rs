@@ -37,6 +37,10 @@ impl Window {
 pub const FLASH: [Window; 2] = [Window::new(0, pflash::Flash::LEN), Window::new(0x0400_0000, pflash::Flash::LEN)];
 /// The GIC's distributor.
 pub const GICD: Window = Window::new(0x0800_0000, 0x1_0000);
+/// A GICv2's CPU interfaces.
+pub const GICC: Window = Window::new(0x0801_0000, 0x1_0000);
+/// The GIC's ITS: its control and its translation frame.
+pub const ITS: Window = Window::new(0x0808_0000, 0x2_0000);
 /// Bytes of one redistributor: its RD and its SGI frame.
 pub const GICR_STRIDE: u64 = 0x2_0000;
 /// Start of the first region of redistributors.

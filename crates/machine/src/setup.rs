@@ -109,6 +109,7 @@ impl Machine {
             epoch: EPOCH,
             policy: config.policy,
             firmware: config.firmware.as_ref().map(FirmwareConfig::writes).transpose().map_err(BoardError::from)?,
+            controller: config.controller(),
         })?;
         let (entry, dtb) = load(&board)?;
         let pace = match (config.time, options.sleep) {

@@ -8,7 +8,7 @@ use arch::{El, Pa};
 use cpu::Semihosting;
 use event::World;
 use machine::psci::Firmware;
-use machine::{Board, BoardConfig, Devices, Limits, Machine, Outcome, Pace, Topology};
+use machine::{Board, BoardConfig, Controller, Devices, Limits, Machine, Outcome, Pace, Topology};
 use vambrace_profile::{Counters, Counts, Exit, ExitKind, ExitSum, Place, Report, RunFacts, WorldCounts};
 
 const ENTRY: u64 = 0x4020_0000;
@@ -193,6 +193,7 @@ fn run() -> (Counts, [u64; 4]) {
         seed: 0,
         semihosting: Semihosting::Off,
         epoch: 0,
+        controller: Controller::default(),
     })
     .unwrap();
     for (address, words) in [(ENTRY, CODE), EL2_SYNC, EL1_IRQ].iter().chain(TABLES) {

@@ -46,6 +46,7 @@ fn run(bytes: &[u8]) {
         seed: 0,
         semihosting: input.of(&[Semihosting::Off, Semihosting::On]),
         epoch: 0,
+        controller: machine::Controller::default(),
     })
     .expect("a board");
     let pe = &mut board.cpus[0].pe;

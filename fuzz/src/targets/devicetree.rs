@@ -50,6 +50,7 @@ fn seeds() -> Vec<Vec<u8>> {
         hypervisor: Hypervisor::Present,
         monitors: Monitors::Present,
         firmware: Firmware::Started,
+        controller: machine::Controller::default(),
         seed: 0,
     });
     let name = |text: &[u8; 4]| u32::from_be_bytes(*text);

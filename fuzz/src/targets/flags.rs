@@ -68,6 +68,7 @@ fn build(config: &MachineConfig) {
         hypervisor: Hypervisor::Present,
         monitors: Monitors::Absent,
         firmware: Firmware::StoodInFor,
+        controller: config.controller(),
         seed: 0,
     });
     fdt::dump(&blob).expect("what is generated is a tree");
@@ -82,6 +83,7 @@ fn build(config: &MachineConfig) {
         seed: 0,
         semihosting: Semihosting::Off,
         epoch: 0,
+        controller: config.controller(),
     });
     board.expect("a valid configuration has a board");
 }
@@ -92,6 +94,8 @@ fn seeds() -> Vec<Vec<u8>> {
         "cpu max\nfeature FEAT_LSE=off\nfeature 0:pa-bits=40\nfeature el2=off\nfeature breakpoints=4\n",
         "cpu neoverse-n1\ngic list-registers=8,seis=on,tds=off\ngic 0:list-registers=2\npolicy adversarial:7\n",
         "disk a,ro\nshare dir,ro,tag=x\nnet user,dns=1.1.1.1:5,forward=80:80\nbutton seconds=1.5\ntime wall\nrng\nappend quiet\n",
+        "cpus 8\nfeature gic=2\n",
+        "cpus 2\nfeature its=on\nfeature its=off\nfeature gic=3\nfeature its=on\n",
         "cpus 4\nfeature 1:lse=off\nfeature 9:lse=on\nbutton insns=5\nnet none\nmemory 1G\n",
     ];
     texts.into_iter().map(|text| text.as_bytes().to_vec()).collect()

@@ -9,7 +9,8 @@ use crate::spec::{PRIORITY_MASK, irouter};
 persist_names!(Sleep { Asleep = 0, Awake = 1 });
 
 impl Bank {
-    fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+    /// Saves or loads it.
+    pub fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
         let Self { implemented, fixed_edge, group, enabled, latch, line, message, active, edge, priority } = self;
         codec.each([group, enabled, latch, line, message, active, edge, priority])?;
         let beyond = |bits: &u32| bits & !*implemented != 0;
@@ -25,7 +26,8 @@ impl Bank {
 }
 
 impl Interface {
-    fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
+    /// Saves or loads it.
+    pub fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
         let Self { pmr, bpr, active, ctlr, enables } = self;
         codec.each([pmr, bpr, ctlr, enables])?;
         active.persist(codec)?;
@@ -45,6 +47,7 @@ impl Pe {
             sleep,
             ctlr,
             status,
+            lpis,
             interface,
             virtual_interface,
             hppi: _,
@@ -57,6 +60,7 @@ impl Pe {
         codec.same(affinity, "the affinity of a PE")?;
         bank.persist(codec)?;
         codec.each([sleep, ctlr, status])?;
+        lpis.persist(codec)?;
         interface.persist(codec)?;
         virtual_interface.persist(codec)
     }
@@ -65,9 +69,22 @@ impl Pe {
 impl State {
     /// Saves or loads everything. The wires of PEs are theirs to load, after this.
     pub fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
-        let Self { enables, status, banks, routes, pes, ranges: _, placed: _, one_of_n: _, takers: _, touched: _ } =
-            self;
+        let Self {
+            enables,
+            status,
+            banks,
+            routes,
+            pes,
+            messages,
+            to_load,
+            ranges: _,
+            placed: _,
+            one_of_n: _,
+            takers: _,
+            touched: _,
+        } = self;
         codec.same(&(pes.len(), banks.len()), "the size of the interrupt controller")?;
+        codec.same(&messages.is_some(), "whether there is an ITS")?;
         codec.each([enables, status])?;
         banks.iter_mut().try_for_each(|bank| bank.persist(codec))?;
         for route in routes.iter_mut() {
@@ -77,7 +94,12 @@ impl State {
             }
         }
         pes.iter_mut().try_for_each(|pe| pe.persist(codec))?;
+        if let Some(messages) = messages {
+            messages.persist(codec)?;
+        }
         if codec.is_loading() {
+            let loading = pes.iter().enumerate().filter(|(_, pe)| pe.lpis.is_loading);
+            *to_load = loading.map(|(n, _)| n as u16).collect();
             self.place_all();
         }
         Ok(())

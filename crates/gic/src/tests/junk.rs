@@ -6,9 +6,9 @@ use super::Step::{Dist, DistByte, DistDouble, Msr, Redist};
 use super::*;
 
 /// A small generator with a printed seed (xorshift64*).
-struct Random(u64);
+pub struct Random(pub u64);
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;

@@ -1,7 +1,9 @@
 //! Scripted scenarios against what the manual says, and junk.
 
+mod its;
 mod junk;
 mod routing;
+mod v2;
 mod virtual_interface;
 
 use std::collections::hash_map::DefaultHasher;
@@ -106,7 +108,15 @@ impl Board {
     ) -> Self {
         let wires: Vec<_> = affinities.iter().map(|_| Arc::new(CpuLines::default())).collect();
         let pes = affinities.len();
-        let config = Config { affinities, spis, wires: wires.clone(), interfaces: vec![interface; pes], policy, sleep };
+        let config = Config {
+            affinities,
+            spis,
+            wires: wires.clone(),
+            interfaces: vec![interface; pes],
+            policy,
+            sleep,
+            memory: None,
+        };
         let gic = Gic::new(config).expect("sound configuration");
         Self { distributor: gic.distributor(), redistributors: gic.redistributors(0..pes), gic, wires }
     }
@@ -667,7 +677,7 @@ fn impossible_configurations() {
         let wires = (0..wires).map(|_| Arc::default()).collect();
         let interfaces = vec![VirtualInterface::DEFAULT; affinities.len()];
         let policy = Policy::Benign;
-        Gic::new(Config { affinities, spis, wires, interfaces, policy, sleep: Sleep::Asleep }).map(|_| ())
+        Gic::new(Config { affinities, spis, wires, interfaces, policy, sleep: Sleep::Asleep, memory: None }).map(|_| ())
     };
     assert_eq!(make(vec![], 32, 0), Err(GicError::Pes(0)));
     assert_eq!(make((0..513).collect(), 32, 513), Err(GicError::Pes(513)));

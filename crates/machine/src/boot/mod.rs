@@ -207,6 +207,7 @@ fn device_tree(config: &MachineConfig, additions: Additions) -> Result<Vec<u8>, 
         hypervisor: if el2 { Hypervisor::Present } else { Hypervisor::Absent },
         monitors: if pmu { Monitors::Present } else { Monitors::Absent },
         firmware: if config.firmware.is_some() { Firmware::Started } else { Firmware::StoodInFor },
+        controller: config.controller(),
         seed: config.seed,
     }))
 }

@@ -161,6 +161,7 @@ fn a_users_device_tree() {
         seed: 0,
         hypervisor: fdt::Hypervisor::Absent,
         monitors: fdt::Monitors::Absent,
+        controller: crate::Controller::default(),
     });
     let dtb = Some(files.put("dtb", &user));
     let initrd = Some(files.put("initrd", b"i"));

@@ -106,6 +106,9 @@ pub enum ConfigError {
         /// What is wrong with it.
         reason: String,
     },
+    /// What a GICv2 has not.
+    #[error("--feature gic=2, a GICv2: {0}")]
+    GicV2(String),
     /// Not a policy.
     #[error("--policy {text}: {reason}")]
     Policy {

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use arch::feature::{Request, modelled};
+use arch::feature::{Feature, Request, Switch, modelled};
 use arch::gic::VirtualInterface;
 use arch::model::CpuModel;
 use arch::policy::Policy;
 use arch::preset;
 
+mod controller;
 mod error;
 mod firmware;
 mod net;
@@ -17,6 +18,7 @@ mod snapshots;
 #[cfg(test)]
 mod tests;
 
+pub use controller::{BoardRequest, Controller, GicVersion};
 pub use error::ConfigError;
 pub use firmware::{FirmwareConfig, VariableWrites, Variables};
 pub use net::parse_net;
@@ -147,19 +149,32 @@ impl Default for CpuConfig {
 }
 
 impl CpuConfig {
-    /// The settings that concern CPU `index`, in order.
-    pub fn settings(&self, index: usize) -> impl Iterator<Item = &FeatureSetting> {
-        self.features.iter().filter(move |setting| setting.cpu.is_none_or(|cpu| cpu == index))
+    /// What is asked of CPU `index`, in order.
+    pub fn requests(&self, index: usize) -> impl Iterator<Item = Request> {
+        let of_cpu = self.features.iter().filter(move |setting| setting.cpu.is_none_or(|cpu| cpu == index));
+        of_cpu.filter_map(|setting| match setting.asked {
+            Asked::Cpu(request) => Some(request),
+            Asked::Board(_) => None,
+        })
     }
+}
+
+/// What a `--feature` is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// CPUs.
+    Cpu(Request),
+    /// The board.
+    Board(BoardRequest),
 }
 
 /// One `--feature`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeatureSetting {
-    /// The CPU that it is for; `None` for all.
+    /// The CPU that it is for; `None` for all, and for the board.
     pub cpu: Option<usize>,
     /// What is asked.
-    pub request: Request,
+    pub asked: Asked,
     /// The whole setting as the user wrote it, for messages.
     pub text: String,
 }
@@ -167,12 +182,18 @@ pub struct FeatureSetting {
 impl FromStr for FeatureSetting {
     type Err = ConfigError;
 
-    /// `NAME=VALUE` or `N:NAME=VALUE`; see [`Request::parse`].
+    /// `NAME=VALUE` or `N:NAME=VALUE`; see [`Request::parse`], and [`BoardRequest::NAMES`] for the board.
     fn from_str(text: &str) -> Result<Self, ConfigError> {
         let error = |reason: String| ConfigError::Feature { setting: text.to_owned(), reason };
         let (cpu, request) = for_cpu(text).map_err(error)?;
-        let request = Request::parse(request).map_err(|reason| error(reason.to_string()))?;
-        Ok(Self { cpu, request, text: text.to_owned() })
+        let asked = match BoardRequest::parse(request) {
+            Some(Ok(_)) if cpu.is_some() => {
+                return Err(error("it is the board's, not a CPU's; leave the number away".to_owned()));
+            }
+            Some(board) => Asked::Board(board.map_err(error)?),
+            None => Asked::Cpu(Request::parse(request).map_err(|reason| error(reason.to_string()))?),
+        };
+        Ok(Self { cpu, asked, text: text.to_owned() })
     }
 }
 
@@ -372,6 +393,7 @@ impl MachineConfig {
             }
         }
         self.models()?;
+        self.validate_controller()?;
         self.validate_disks()?;
         if self.timeout.is_some_and(|limit| limit.is_zero()) {
             return Err(ConfigError::Timeout("0".into()));
@@ -386,13 +408,15 @@ impl MachineConfig {
             name: name.clone(),
             known: preset::names().collect::<Vec<_>>().join(", "),
         })?;
+        // The system registers go with a GICv3.
+        let version = match self.controller().version {
+            GicVersion::V2 => Some(Request::Feature(Feature::FEAT_GICv3, Switch::Off)),
+            GicVersion::V3 => None,
+        };
         let model = |cpu| {
-            let requests = self.cpu.settings(cpu).map(|setting| setting.request);
-            let mut model = base.with_requests(requests, &modelled()).map_err(|reason| ConfigError::Model {
-                preset: name.clone(),
-                cpu,
-                reason: reason.to_string(),
-            })?;
+            let mut model = base
+                .with_requests(self.cpu.requests(cpu).chain(version), &modelled())
+                .map_err(|reason| ConfigError::Model { preset: name.clone(), cpu, reason: reason.to_string() })?;
             let mut last = None;
             for setting in self.cpu.gic.iter().filter(|setting| setting.cpu.is_none_or(|n| n == cpu)) {
                 model.gic.apply(&setting.properties).map_err(|reason| setting.error(reason))?;

@@ -34,10 +34,11 @@ fn sizes() {
 fn feature_settings() {
     use arch::feature::Feature::*;
     use arch::feature::{Setting, Switch};
-    let parsed = |text: &str| text.parse::<FeatureSetting>().map(|s| (s.cpu, s.request));
-    assert_eq!(parsed("FEAT_LSE=off"), Ok((None, Request::Feature(FEAT_LSE, Switch::Off))));
-    assert_eq!(parsed("3:lpa2=on"), Ok((Some(3), Request::Feature(FEAT_LPA2, Switch::On))));
-    assert_eq!(parsed("0:pa-bits=40"), Ok((Some(0), Request::Set(Setting::PaBits, 40))));
+    let parsed = |text: &str| text.parse::<FeatureSetting>().map(|s| (s.cpu, s.asked));
+    assert_eq!(parsed("FEAT_LSE=off"), Ok((None, Asked::Cpu(Request::Feature(FEAT_LSE, Switch::Off)))));
+    assert_eq!(parsed("3:lpa2=on"), Ok((Some(3), Asked::Cpu(Request::Feature(FEAT_LPA2, Switch::On)))));
+    assert_eq!(parsed("0:pa-bits=40"), Ok((Some(0), Asked::Cpu(Request::Set(Setting::PaBits, 40)))));
+    assert_eq!(parsed("its=on"), Ok((None, Asked::Board(BoardRequest::Its(Presence::Present)))));
     for (text, part) in [
         ("", "not NAME=VALUE"),
         ("lse", "not NAME=VALUE"),
@@ -47,6 +48,9 @@ fn feature_settings() {
         ("x:lse=on", "`x` before the colon"),
         ("-1:lse=on", "`-1` before the colon"),
         (":lse=on", "`` before the colon"),
+        ("its=yes", "its is `on` or `off`, not `yes`"),
+        ("0:its=on", "the board's"),
+        ("gic=4", "gic is 2 or 3, not `4`"),
     ] {
         let message = parsed(text).unwrap_err().to_string();
         assert!(message.starts_with(&format!("--feature {text}: ")) && message.contains(part), "{message}");
@@ -54,8 +58,25 @@ fn feature_settings() {
 }
 
 #[test]
+fn the_controller() {
+    let controller = |settings: &[&str]| {
+        let features = settings.iter().map(|text| text.parse().unwrap()).collect();
+        MachineConfig { cpu: CpuConfig { features, ..CpuConfig::default() }, ..good() }.controller()
+    };
+    assert_eq!(controller(&[]), Controller { version: GicVersion::V3, its: Presence::Absent });
+    assert_eq!(controller(&["its=on", "lse=off"]), Controller { version: GicVersion::V3, its: Presence::Present });
+    assert_eq!(controller(&["its=on", "its=off"]), Controller::default());
+    assert_eq!(controller(&["gic=2"]), Controller { version: GicVersion::V2, its: Presence::Absent });
+    assert_eq!(controller(&["gic=2", "gic=3"]), Controller::default());
+}
+
+#[test]
 fn models() {
-    use arch::feature::Feature::FEAT_LSE;
+    use arch::feature::Feature::{FEAT_GICv3, FEAT_LSE};
+    let cpu = CpuConfig { features: vec!["gic=2".parse().unwrap()], ..CpuConfig::default() };
+    let old = MachineConfig { cpus: 8, cpu, ..good() };
+    assert_eq!(old.validate(None), Ok(()));
+    assert!(old.models().unwrap().iter().all(|model| !model.has(FEAT_GICv3)));
     let features = vec!["1:lse=off".parse().unwrap()];
     let cpu = CpuConfig { preset: "neoverse-n1".into(), features, gic: Vec::new() };
     let models = MachineConfig { cpus: 3, cpu, ..good() }.models().unwrap();
@@ -109,7 +130,7 @@ fn errors() {
     type Change = fn(&mut MachineConfig);
     let disk = |text: &str| text.parse::<Disk>().unwrap();
     assert_eq!(good().validate(None), Ok(()));
-    let cases: [(Change, &[&str]); 20] = [
+    let cases: [(Change, &[&str]); 23] = [
         (|c| c.cpus = 0, &["--cpus 0", "1 to 512"]),
         (|c| c.cpus = 100_000, &["--cpus 100000", "1 to 512"]),
         (|c| c.memory = 1, &["--memory 1 ", "at least 16 MiB"]),
@@ -131,6 +152,21 @@ fn errors() {
         (|c| c.disks = vec!["a".parse().unwrap(), "a,ro".parse().unwrap()], &["--disk a:", "twice"]),
         (|c| c.timeout = Some(Duration::ZERO), &["--timeout 0"]),
         (|c| c.cpu.gic = vec!["1:tds=off".parse().unwrap()], &["--gic 1:tds=off", "0 to 0"]),
+        (
+            |c| (c.cpu.features, c.cpus) = (vec!["gic=2".parse().unwrap()], 9),
+            &["--feature gic=2", "--cpus 9 are too many, it serves 8"],
+        ),
+        (
+            |c| c.cpu.features = ["gic=2", "its=on"].map(|text| text.parse().unwrap()).into(),
+            &["--feature gic=2", "its=on is a GICv3's"],
+        ),
+        (
+            |c| {
+                c.cpu.features = vec!["gic=2".parse().unwrap()];
+                c.cpu.gic = vec!["tds=off".parse().unwrap()];
+            },
+            &["--feature gic=2", "--gic tds=off is about a GICv3's"],
+        ),
         (|c| c.cpu.gic = vec!["dvim=on".parse().unwrap()], &["--gic dvim=on: ", "nv4=on says is absent"]),
         (
             |c| c.cpu.gic = vec!["preemption-bits=7".parse().unwrap(), "0:priority-bits=6".parse().unwrap()],

@@ -5,6 +5,7 @@ use core::ops::Range;
 use dtoolkit::ToPropertyValue;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 
+use crate::config::{Controller, GicVersion, Presence};
 use crate::entropy::Entropy;
 use crate::map::{self, Window};
 use crate::topology::Topology;
@@ -70,11 +71,13 @@ pub struct Description<'a> {
     pub monitors: Monitors,
     /// Firmware.
     pub firmware: Firmware,
+    /// The interrupt controller.
+    pub controller: Controller,
     /// The machine's seed, from which `rng-seed` and `kaslr-seed` follow.
     pub seed: u64,
 }
 
-/// Interrupt specifiers of the GICv3 binding: type, number, flags.
+/// Interrupt specifiers of the GIC's bindings: type, number, flags.
 const SPI: u32 = 0;
 const PPI: u32 = 1;
 const LEVEL_HIGH: u32 = 4;
@@ -83,6 +86,7 @@ const LEVEL_HIGH: u32 = 4;
 const PHANDLE_GIC: u32 = 1;
 const PHANDLE_CLOCK: u32 = 2;
 const PHANDLE_GPIO: u32 = 3;
+const PHANDLE_ITS: u32 = 4;
 /// That of CPU 0; the others follow.
 const PHANDLE_CPUS: u32 = 0x100;
 
@@ -185,7 +189,7 @@ pub fn generate(description: &Description) -> Vec<u8> {
         ),
     );
     if description.monitors == Monitors::Present {
-        let overflow = [PPI, map::PMU_PPI, LEVEL_HIGH];
+        let overflow = [PPI, map::PMU_PPI, ppi_flags(description)];
         root = root.child(Builder::new("pmu").set("compatible", "arm,armv8-pmuv3").set("interrupts", overflow));
     }
     for n in 0..map::VIRTIO_COUNT {
@@ -292,7 +296,30 @@ fn memory(description: &Description) -> Vec<Builder> {
     all
 }
 
+/// The flags of a PPI. A GICv2's have the CPUs that have it, as a mask.
+fn ppi_flags(description: &Description) -> u32 {
+    match description.controller.version {
+        GicVersion::V2 => LEVEL_HIGH | ((1u32 << description.cpus) - 1) << 8,
+        GicVersion::V3 => LEVEL_HIGH,
+    }
+}
+
 fn gic(description: &Description) -> Builder {
+    let intc = match description.controller.version {
+        GicVersion::V2 => Builder::new(format!("intc@{:x}", map::GICD.base))
+            .set("compatible", "arm,cortex-a15-gic")
+            .set("reg", cells64(&[map::GICD.base, map::GICD.len, map::GICC.base, map::GICC.len])),
+        GicVersion::V3 => gic_v3(description),
+    };
+    intc.set("#interrupt-cells", 3u32)
+        .flag("interrupt-controller")
+        .set("#address-cells", 2u32)
+        .set("#size-cells", 2u32)
+        .flag("ranges")
+        .set("phandle", PHANDLE_GIC)
+}
+
+fn gic_v3(description: &Description) -> Builder {
     let regions = map::gicr_regions(description.cpus, description.memory);
     let mut reg = vec![map::GICD.base, map::GICD.len];
     reg.extend(regions.iter().flat_map(|region| [region.window.base, region.window.len]));
@@ -301,15 +328,19 @@ fn gic(description: &Description) -> Builder {
         Hypervisor::Present => intc.set("interrupts", [PPI, map::MAINTENANCE_PPI, LEVEL_HIGH]),
         Hypervisor::Absent => intc,
     };
-    intc.set("compatible", "arm,gic-v3")
-        .set("reg", cells64(&reg))
-        .set("#redistributor-regions", regions.len() as u32)
-        .set("#interrupt-cells", 3u32)
-        .flag("interrupt-controller")
-        .set("#address-cells", 2u32)
-        .set("#size-cells", 2u32)
-        .flag("ranges")
-        .set("phandle", PHANDLE_GIC)
+    let intc = match description.controller.its {
+        Presence::Present => intc.child(its()),
+        Presence::Absent => intc,
+    };
+    intc.set("compatible", "arm,gic-v3").set("reg", cells64(&reg)).set("#redistributor-regions", regions.len() as u32)
+}
+
+fn its() -> Builder {
+    Builder::at("its", map::ITS)
+        .set("compatible", "arm,gic-v3-its")
+        .flag("msi-controller")
+        .set("#msi-cells", 1u32)
+        .set("phandle", PHANDLE_ITS)
 }
 
 /// Both banks as one device; a bank's word has 4 bytes.
@@ -339,7 +370,7 @@ fn timer(description: &Description) -> Builder {
     if description.hypervisor == Hypervisor::Present {
         timers.push(map::HYP_VIRTUAL_TIMER_PPI);
     }
-    let interrupts: Vec<u32> = timers.iter().flat_map(|ppi| [PPI, *ppi, LEVEL_HIGH]).collect();
+    let interrupts: Vec<u32> = timers.iter().flat_map(|ppi| [PPI, *ppi, ppi_flags(description)]).collect();
     Builder::new("timer")
         .strings("compatible", &["arm,armv8-timer", "arm,armv7-timer"])
         .flag("always-on")

@@ -18,6 +18,7 @@ fn description() -> Description<'static> {
         hypervisor: Hypervisor::Absent,
         monitors: Monitors::Present,
         firmware: Firmware::StoodInFor,
+        controller: Controller::default(),
     }
 }
 
@@ -237,6 +238,37 @@ fn topology() {
     assert_eq!(words(&blob, "/memory@50000000", "numa-node-id"), [1]);
     assert_eq!(words(&blob, "/cpus/cpu@1", "numa-node-id"), [0]);
     assert_eq!(words(&blob, "/distance-map", "distance-matrix"), [0, 0, 10, 0, 1, 33, 1, 0, 33, 1, 1, 10]);
+}
+
+#[test]
+fn the_its() {
+    let blob = generate(&description());
+    assert!(Fdt::new(&blob).unwrap().find_node("/intc@8000000/its@8080000").is_none());
+    let blob = generate(&Description {
+        controller: Controller { its: Presence::Present, ..Controller::default() },
+        ..description()
+    });
+    let its = "/intc@8000000/its@8080000";
+    assert_eq!(value(&blob, its, "compatible"), b"arm,gic-v3-its\0");
+    assert_eq!(words(&blob, its, "reg"), [0, 0x808_0000, 0, 0x2_0000]);
+    assert_eq!((words(&blob, its, "#msi-cells"), value(&blob, its, "msi-controller")), (vec![1], vec![]));
+}
+
+#[test]
+fn a_gic_v2() {
+    let controller = Controller { version: GicVersion::V2, ..Controller::default() };
+    let blob = generate(&Description { controller, hypervisor: Hypervisor::Present, ..description() });
+    let gic = "/intc@8000000";
+    assert_eq!(value(&blob, gic, "compatible"), b"arm,cortex-a15-gic\0");
+    assert_eq!(words(&blob, gic, "reg"), [0, 0x800_0000, 0, 0x1_0000, 0, 0x801_0000, 0, 0x1_0000]);
+    assert_eq!(words(&blob, gic, "#interrupt-cells"), [3]);
+    let node = Fdt::new(&blob).unwrap();
+    let node = node.find_node(gic).unwrap();
+    assert!(["#redistributor-regions", "interrupts"].iter().all(|name| node.property(name).is_none()));
+    // The third cell of a PPI has the CPUs, four here.
+    assert_eq!(words(&blob, "/timer", "interrupts")[..6], [1, 13, 0xf04, 1, 14, 0xf04]);
+    assert_eq!(words(&blob, "/pmu", "interrupts"), [1, 7, 0xf04]);
+    assert_eq!(words(&blob, "/pl011@9000000", "interrupts"), [0, 1, 4]);
 }
 
 #[test]

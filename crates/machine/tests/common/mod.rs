@@ -11,7 +11,7 @@ use arch::{CpuModel, Pa};
 use cpu::Semihosting;
 use event::{Event, Sink};
 use vambrace_machine::psci::Firmware;
-use vambrace_machine::{Board, BoardConfig, Devices, Limits, Machine, Pace, Topology};
+use vambrace_machine::{Board, BoardConfig, Controller, Devices, Limits, Machine, Pace, Topology};
 
 /// Where programs start.
 pub const ENTRY: u64 = 0x4020_0000;
@@ -108,6 +108,7 @@ pub fn machine_with(
         seed: 0,
         semihosting: Semihosting::Off,
         epoch: 0,
+        controller: Controller::default(),
     })
     .expect("a board");
     for (address, words) in pieces {
