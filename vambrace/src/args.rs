@@ -1,5 +1,6 @@
 //! The command line's grammar, and what it says of a machine.
 
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -187,6 +188,14 @@ pub struct RunArgs {
     /// much slower.
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = TraceEvents::Timeline, requires = "trace")]
     pub trace_events: TraceEvents,
+    /// Write instructions by function and call chain to FILE, for <https://profiler.firefox.com>: each CPU is looked at after
+    /// every N of its instructions, which are taken to be where the first of them was. The same each time; all together are
+    /// the instructions of the run. Compressed if the name ends in .gz.
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
+    /// N of --profile. With 1 the counts are exact, and the run is hundreds of times slower.
+    #[arg(long, value_name = "N", default_value = "10007", value_parser = profile_every, requires = "profile")]
+    pub profile_every: NonZeroU64,
     /// Serve GDB (target remote) on this port of the loopback, 0 for any, or on a socket at this path.
     #[arg(long, value_name = "PORT|PATH")]
     pub gdb: Option<String>,
@@ -394,6 +403,11 @@ fn at(text: &str) -> Result<u64, ConfigError> {
     count.and_then(|count| count.parse().ok()).ok_or_else(|| ConfigError::At(text.to_owned()))
 }
 
+fn profile_every(text: &str) -> Result<NonZeroU64, String> {
+    let every = text.parse::<u64>().ok().filter(|every| *every <= 1 << 30).and_then(NonZeroU64::new);
+    every.ok_or_else(|| "a number of instructions, 1 to 2^30".to_owned())
+}
+
 fn timeout(text: &str) -> Result<Duration, ConfigError> {
     let error = || ConfigError::Timeout(text.to_owned());
     let seconds: f64 = text.parse().map_err(|_| error())?;
@@ -504,7 +518,7 @@ mod tests {
 
     #[test]
     fn a_snapshot_says_what_the_machine_is() {
-        const WITH_A_SNAPSHOT: [&str; 18] = [
+        const WITH_A_SNAPSHOT: [&str; 20] = [
             "firmware-vars",
             "power-button",
             "restore",
@@ -519,6 +533,8 @@ mod tests {
             "vmlinux",
             "trace",
             "trace-events",
+            "profile",
+            "profile-every",
             "gdb",
             "gdb-wait",
             "console",
@@ -584,8 +600,14 @@ mod tests {
             ("--timeout", "soon"),
             ("--at", "insns=-1"),
             ("--at", "100"),
+            ("--profile-every", "0"),
+            ("--profile-every", "1e9"),
         ] {
-            let with = if flag == "--at" { ["--save", "s"].as_slice() } else { &[] };
+            let with = match flag {
+                "--at" => ["--save", "s"].as_slice(),
+                "--profile-every" => &["--profile", "p"],
+                _ => &[],
+            };
             let message = parse(&[&["--kernel", "k", flag, value], with].concat()).unwrap_err();
             assert!(message.contains(flag) && message.contains(value), "{flag} {value}: {message}");
         }

@@ -7,6 +7,7 @@ mod files;
 mod gdb;
 mod info;
 mod input;
+mod profile;
 mod run;
 mod snapshots;
 mod status;

@@ -1,11 +1,10 @@
 //! `vambrace run`
 
 use std::fs::File;
-use std::io::{BufWriter, Read, Write};
+use std::io::{Read, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use flate2::write::GzEncoder;
 use machine::config::host_memory;
 use machine::setup::Sleep;
 use machine::{
@@ -19,6 +18,7 @@ use crate::console::Console;
 use crate::files::{self, FileError, Named};
 use crate::gdb::{self, ListenError, Server, Start};
 use crate::input::{self, Keys, Source};
+use crate::profile::{self as profiling, Profiling};
 use crate::snapshots::{Restored, Save, SnapshotFailure};
 use crate::status::Status;
 use crate::stop::{Reason, Stopper, die_by};
@@ -50,6 +50,8 @@ enum Failure {
     Stats { file: String, reason: std::io::Error },
     #[error("--trace {file}: {reason}")]
     Trace { file: String, reason: std::io::Error },
+    #[error("--profile {file}: {reason}")]
+    Profile { file: String, reason: std::io::Error },
 }
 
 impl Failure {
@@ -58,7 +60,9 @@ impl Failure {
             Self::Config(_) | Self::File(_) | Self::Symbols(_) | Self::Input(_) | Self::Gdb(_) => Status::Usage,
             Self::Setup(error) => status_of_setup(error),
             Self::Snapshot(error) => error.status(),
-            Self::Signals(_) | Self::Terminal(_) | Self::Stats { .. } | Self::Trace { .. } => Status::ToolError,
+            Self::Signals(_) | Self::Terminal(_) | Self::Stats { .. } | Self::Trace { .. } | Self::Profile { .. } => {
+                Status::ToolError
+            }
         }
     }
 }
@@ -109,6 +113,7 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
         Some(path) => Stats::Json(named.create("--stats", path)?),
     };
     let trace_file = args.trace.as_deref().map(|path| named.create("--trace", path)).transpose()?;
+    let profile_file = args.profile.as_deref().map(|path| named.create("--profile", path)).transpose()?;
     let ports = Ports::of(args)?;
     let console_file = ports.uart_file.map(|path| named.create("--console", path)).transpose()?;
     let virtio_file = ports.virtio_file.map(|path| named.create("--virtio-console", path)).transpose()?;
@@ -161,6 +166,7 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
         |reason| Failure::Trace { file: args.trace.as_deref().unwrap_or(Path::new("")).display().to_string(), reason };
     let trace = trace_file.map(|file| start_trace(file, args)).transpose().map_err(trace_failure)?;
     listen(&mut machine, config.cpus, &counters, trace.as_ref());
+    let profiling = profile_file.map(|file| Profiling::start(&mut machine, args.profile_every, &symbols.read(), file));
     stopper.arm(&mut machine);
     let raw = feed(source, &machine, &stopper)?;
 
@@ -194,7 +200,7 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
     if status != Status::Success {
         eprintln!("vambrace: {text}");
     }
-    eprint!("{}", whereabouts(&machine, &outcome, symbols));
+    eprint!("{}", whereabouts(&machine, &outcome, &symbols));
     let report = || {
         let facts = machine.summary().into_iter().map(|cpu| RunFacts {
             insns: cpu.insns,
@@ -218,6 +224,10 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
         }
     }
     trace.as_ref().map_or(Ok(()), Trace::finish).map_err(trace_failure)?;
+    if let (Some(profiling), Some(path)) = (profiling, &args.profile) {
+        let failure = |reason| Failure::Profile { file: path.display().to_string(), reason };
+        profiling.finish(&mut machine, path).map_err(failure)?;
+    }
     if let Some(Reason::Signal(signal)) = reason {
         die_by(signal);
     }
@@ -281,10 +291,7 @@ fn is_elf(path: &Path) -> bool {
 /// The trace that the flags ask for, into `file`.
 fn start_trace(file: File, args: &RunArgs) -> std::io::Result<Trace> {
     files::empty(&file)?;
-    let file = BufWriter::with_capacity(1 << 20, file);
-    let is_compressed = args.trace.as_deref().and_then(Path::extension).is_some_and(|extension| extension == "gz");
-    let file: Box<dyn Write + Send> =
-        if is_compressed { Box::new(GzEncoder::new(file, flate2::Compression::fast())) } else { Box::new(file) };
+    let file = profiling::output(file, args.trace.as_deref().unwrap_or(Path::new("")));
     let format = match args.trace_events {
         TraceEvents::Timeline => TraceFormat::Timeline,
         TraceEvents::Exceptions => TraceFormat::Exceptions,

@@ -84,10 +84,11 @@ impl SymbolSource {
     }
 
     /// The symbols; a kernel without any is nothing to complain about.
-    fn read(self) -> Symbols {
+    pub fn read(&self) -> Symbols {
         match self {
-            Self::User(symbols) => symbols,
+            Self::User(symbols) => symbols.clone(),
             Self::Kernel(path) => path
+                .as_ref()
                 // A snapshot may name anything.
                 .filter(|path| fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() <= MAX_FILE))
                 .and_then(|path| fs::read(path).ok())
@@ -102,7 +103,7 @@ const PANIC: &str = "panic";
 
 /// Where each CPU was, one line each, if the run ended at a limit, in a way that goes on no more, by an error of the tool, or
 /// with a CPU in the guest's panic; all about the CPU that met that.
-pub fn whereabouts(machine: &Machine, outcome: &Outcome, symbols: SymbolSource) -> String {
+pub fn whereabouts(machine: &Machine, outcome: &Outcome, symbols: &SymbolSource) -> String {
     let (is_asked_for, culprit) = match outcome {
         Outcome::Tool { cpu, .. } => (true, Some(*cpu)),
         Outcome::Limit(_) | Outcome::Stuck(_) => (true, None),
@@ -169,18 +170,18 @@ mod tests {
         let limit = machine.run();
         let symbols = || SymbolSource::User(Symbols::from_map(b"40000000 T _start\n").unwrap());
         let error = ToolError::NoRegister { name: "X".into(), pc: machine.board().cpus[0].pe.pc() };
-        let text = whereabouts(&machine, &Outcome::Tool { cpu: 0, error: error.clone() }, symbols());
+        let text = whereabouts(&machine, &Outcome::Tool { cpu: 0, error: error.clone() }, &symbols());
         let start = "CPU 0 in EL2 at 0x0000000040000000 _start+0x0/0x1000\n  instruction 14000000: b 0x40000000\n";
         assert!(text.starts_with(start) && text.contains("VBAR_EL2"), "{text}");
 
         let line = "CPU 0 in EL2: 0x0000000040000000 _start+0x0/0x1000\n";
-        assert_eq!(whereabouts(&machine, &limit, symbols()), line);
-        assert_eq!(whereabouts(&machine, &Outcome::Tool { cpu: 1, error }, symbols()), line);
-        assert_eq!(whereabouts(&machine, &Outcome::PoweredOff, symbols()), "");
-        assert_eq!(whereabouts(&machine, &Outcome::Reset, symbols()), "");
+        assert_eq!(whereabouts(&machine, &limit, &symbols()), line);
+        assert_eq!(whereabouts(&machine, &Outcome::Tool { cpu: 1, error }, &symbols()), line);
+        assert_eq!(whereabouts(&machine, &Outcome::PoweredOff, &symbols()), "");
+        assert_eq!(whereabouts(&machine, &Outcome::Reset, &symbols()), "");
         let panic = || SymbolSource::User(Symbols::from_map(b"40000000 T panic\n").unwrap());
         for outcome in [Outcome::Reset, Outcome::Quit] {
-            let text = whereabouts(&machine, &outcome, panic());
+            let text = whereabouts(&machine, &outcome, &panic());
             assert!(text.starts_with("CPU 0 in EL2 at 0x0000000040000000 panic+0x0"), "{text}");
         }
     }

@@ -22,6 +22,7 @@ mod mutants;
 mod nested;
 mod oracle;
 mod perf;
+mod profile;
 mod rootfs;
 mod session;
 mod setup;

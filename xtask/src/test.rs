@@ -12,7 +12,7 @@ use crate::boot::{self, Access, Boot, Disk, Echo, Machine, Outcome};
 use crate::boots::expect_demo;
 use crate::guests::{GUESTS_VARIABLE, Guests, Kernel};
 use crate::nested::{Nested, Work};
-use crate::{devices, firmware, gdb, kernel, kvm, levels, oracle, perf, setup, shell, snapshots, tags, twice};
+use crate::{devices, firmware, gdb, kernel, kvm, levels, oracle, perf, profile, setup, shell, snapshots, tags, twice};
 
 /// The kernel that CI boots.
 const KERNEL: Kernel = Kernel::V6_1;
@@ -238,6 +238,9 @@ fn boots(guests: &Guests, tally: &mut Tally) -> Result<()> {
         &format!("{KERNEL} on 4 CPUs, saved at 500 million instructions and restored, ends as if it had not been"),
         || snapshots::demo(guests, KERNEL, 4, 500_000_000).map(|line| println!("{line}")),
     );
+    tally.check(&format!("a profile of {KERNEL} has all instructions, and what is hot"), || {
+        profile::check(guests, KERNEL).map(|line| println!("{line}"))
+    });
     tally.check(&format!("GDB with {KERNEL} while it boots"), || {
         gdb::check(guests, KERNEL).map(|line| println!("{line}"))
     });

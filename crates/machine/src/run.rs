@@ -1,6 +1,7 @@
 //! The run loop: rounds of turns, the firmware's calls, limits, time.
 
 use std::hash::Hasher;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -15,6 +16,7 @@ use crate::map::FREQUENCY;
 use crate::outcome::{Limit, Outcome, Stuck};
 use crate::power::PowerButton;
 use crate::psci;
+use crate::sampler::{Listener, Sampler};
 use crate::schedule::{Company, CpuState, QUANTUM, Request};
 
 /// How the guest's clock relates to the host's.
@@ -67,6 +69,7 @@ pub struct Machine {
     /// In the middle of a round: whose turn it is.
     turn_of: Option<usize>,
     debugger: Debugger,
+    sampler: Option<Sampler>,
 }
 
 /// How far a run went.
@@ -141,6 +144,7 @@ impl Machine {
             origin: 0,
             turn_of: None,
             debugger: Debugger::default(),
+            sampler: None,
         }
     }
 
@@ -173,6 +177,7 @@ impl Machine {
             origin: _,
             turn_of: _,
             debugger: _,
+            sampler: _,
         } = self;
         (entry, now, psci, &mut board.cpus)
     }
@@ -194,6 +199,18 @@ impl Machine {
     pub fn set_sink(&mut self, cpu: usize, sink: Box<dyn Sink>) {
         if let Some(cpu) = self.board.cpus.get_mut(cpu) {
             cpu.pe.set_sink(Some(sink));
+        }
+    }
+
+    /// From here on `listener` hears of each CPU's instructions, `every` at a time, and of the rest with
+    /// [`Self::finish_samples`].
+    pub fn set_sampler(&mut self, every: NonZeroU64, listener: Listener) {
+        self.sampler = Some(Sampler::new(every, listener));
+    }
+    /// Tells the listener of the instructions that it has not heard of.
+    pub fn finish_samples(&mut self) {
+        if let Some(sampler) = &mut self.sampler {
+            self.board.cpus.iter().for_each(|cpu| sampler.finish(&cpu.pe));
         }
     }
 
@@ -387,8 +404,12 @@ impl Machine {
         let turn = Turn { begin: self.now, device_time, seen: self.seen };
         let cpu = &mut self.board.cpus[index];
         let before = cpu.pe.steps();
+        let steps = if stepping { steps.min(1) } else { steps };
         let code = &mut self.board.code[cpu.code];
-        let request = cpu.turn(code, turn, end, if stepping { steps.min(1) } else { steps }, self.company);
+        let request = match &mut self.sampler {
+            None => cpu.turn(code, turn, end, steps, self.company),
+            Some(sampler) => sampler.turn(cpu, code, turn, end, steps, self.company),
+        };
         let done = cpu.pe.steps() - before;
         self.steps += done;
         self.seen = cpu.pe.seen();

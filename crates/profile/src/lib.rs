@@ -1,8 +1,10 @@
 //! What a run was made of: counters fed by events, and the report written from them.
 //!
 //! [`Counters`] is the event sink of one CPU; the machine gets it as [`Counters::sink`] and the counts are read from the
-//! handle that stays behind. [`Report`] is `--stats`: JSON with sorted keys, or a short text. [`Trace`] is `--trace`.
+//! handle that stays behind. [`Report`] is `--stats`: JSON with sorted keys, or a short text. [`Trace`] is `--trace`,
+//! [`Calls`] is `--profile`.
 
+mod calls;
 mod counters;
 mod names;
 mod report;
@@ -10,6 +12,7 @@ mod snapshots;
 mod trace;
 mod worlds;
 
+pub use calls::{Calls, Work};
 pub use counters::{Counters, Counts, Exceptions, SharedSink, Syndrome};
 pub use names::{exit as exit_name, tlbi_name};
 pub use report::{CpuReport, Exit, Report, RunFacts};

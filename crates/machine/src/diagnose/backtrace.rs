@@ -20,7 +20,7 @@ mod pt_regs {
 
 /// Where a function goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Frame {
+pub(crate) enum Frame {
     /// Behind a call: the instruction before it made the call, and may be the last of its function.
     Return(Va),
     /// At the instruction that took an exception.
@@ -30,7 +30,7 @@ pub(super) enum Frame {
 /// The frames on the stack, from the innermost on. The PC and the link register are not among them.
 ///
 /// A guest can make any chain: it ends after 64 frames, at what cannot be read, and at a record that points to itself.
-pub(super) fn frames(pe: &Pe) -> Vec<Frame> {
+pub(crate) fn frames(pe: &Pe) -> Vec<Frame> {
     let mut frames = Vec::new();
     let mut record = Va(pe.x_register(29));
     while frames.len() < MAX_FRAMES {
@@ -60,7 +60,7 @@ fn step(pe: &Pe, record: Va) -> Option<(Va, Frame)> {
 }
 
 /// Removes a pointer authentication code: with 48-bit addresses it takes bits 63 to 56 and 54 to 48.
-pub(super) fn without_signature(address: Va) -> Va {
+pub(crate) fn without_signature(address: Va) -> Va {
     const HIGH: u64 = 0xffff << 48;
     Va(if address.0 >> 55 & 1 == 1 { address.0 | HIGH } else { address.0 & !HIGH })
 }

@@ -12,13 +12,14 @@ use symbols::Symbols;
 use crate::run::Machine;
 use crate::schedule::CpuState;
 
-mod backtrace;
+pub(crate) mod backtrace;
 #[cfg(test)]
 mod tests;
 mod views;
 
 use backtrace::Frame;
 use views::Views;
+pub(crate) use views::physical_symbols;
 
 /// An address, and what is there as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +93,7 @@ const SYSTEM_EL1: [Reg; 9] = [
 const SHORT: usize = 16;
 
 /// Bytes of a function's first instructions: BTI or PACIASP, STP of X29 and X30, MOV to X29.
-const PROLOGUE: u64 = 12;
+pub(crate) const PROLOGUE: u64 = 12;
 
 impl Machine {
     /// Where the CPUs that are not off are. `symbols` are those of the kernel, at link addresses.

@@ -27,11 +27,7 @@ impl Views {
         // While this one is in EL0 with KPTI, another may be in the kernel.
         views.extend(others.flat_map(vectors));
         // As long as the MMU is off, and in code that switches it on, addresses are physical.
-        let physical = symbols.iter().next().filter(|_| pe.pstate().el != El::El0);
-        views.extend(physical.map(|(_, _, first)| {
-            let linked = first.align_down(IMAGE_ALIGNMENT);
-            symbols.with_slide(entry.align_down(IMAGE_ALIGNMENT).0.wrapping_sub(linked.0))
-        }));
+        views.extend(physical_symbols(symbols, entry).filter(|_| pe.pstate().el != El::El0));
         let mut seen = Vec::new();
         views.retain(|view| {
             let is_new = !seen.contains(&view.slide());
@@ -44,4 +40,11 @@ impl Views {
     pub fn lookup(&self, va: Va) -> Option<Location<'_>> {
         self.0.iter().find_map(|view| view.lookup(va))
     }
+}
+
+/// The symbols of a kernel that was entered at `entry`, at physical addresses.
+pub(crate) fn physical_symbols(symbols: &Symbols, entry: Pa) -> Option<Symbols> {
+    let (_, _, first) = symbols.with_slide(0).iter().next()?;
+    let linked = first.align_down(IMAGE_ALIGNMENT);
+    Some(symbols.with_slide(entry.align_down(IMAGE_ALIGNMENT).0.wrapping_sub(linked.0)))
 }
