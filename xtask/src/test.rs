@@ -253,8 +253,9 @@ fn panic_place(guests: &Guests) -> Result<()> {
     boot.max_insns = Some(1_500_000_000);
     let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
     outcome.expect_status(124)?;
-    let ours = outcome.complaints.lines().find(|line| line.starts_with("CPU 0 in EL1: "));
-    let ours: Vec<&str> = ours.unwrap_or_default().split(" < ").skip(1).collect();
+    // Lines such as `    0xffff800008ab1234 kernel_init+0x2c/0x140`.
+    let called_from = outcome.complaints.lines().skip_while(|line| line.trim() != "called from").skip(1);
+    let ours: Vec<&str> = called_from.filter_map(|line| line.split_whitespace().nth(1)?.split('+').next()).collect();
     let ours = ours.iter().skip_while(|name| **name != "panic").copied().collect::<Vec<_>>();
     // Lines such as ` kernel_init+0x2c/0x140`. The one behind `panic` is skipped: it never returns, so that where it
     // returns to may be another function's start, by which older kernels go.
