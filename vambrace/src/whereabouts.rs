@@ -87,13 +87,10 @@ impl SymbolSource {
     pub fn read(&self) -> Symbols {
         match self {
             Self::User(symbols) => symbols.clone(),
-            Self::Kernel(path) => path
-                .as_ref()
+            Self::Kernel(path) => {
                 // A snapshot may name anything.
-                .filter(|path| fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() <= MAX_FILE))
-                .and_then(|path| fs::read(path).ok())
-                .and_then(|bytes| Symbols::from_file(&bytes).ok())
-                .unwrap_or_default(),
+                path.as_ref().and_then(|path| read_symbols("--kernel", path).ok()).unwrap_or_default()
+            }
         }
     }
 }
