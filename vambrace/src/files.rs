@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use machine::MachineConfig;
-use machine::config::{DiskAccess, VariableWrites, Variables};
+use machine::config::{DiskAccess, VariableWrites};
 use thiserror::Error;
 
 /// A file cannot be written.
@@ -66,18 +66,18 @@ impl Named {
         files.extend(vmlinux.map(|path| ("--vmlinux", path.to_owned())));
         files.extend(config.firmware.iter().map(|firmware| ("--firmware", firmware.code.clone())));
         let variables = config.firmware.as_ref().and_then(|firmware| firmware.variables.as_ref());
-        if let Some(Variables { path, writes: VariableWrites::Kept }) = variables {
-            refuse_others(&files, "--firmware-vars", path, "copy it, or leave out ,keep")?;
-        }
         files.extend(variables.map(|variables| ("--firmware-vars", variables.path.clone())));
-        for disk in config.disks.iter().filter(|disk| disk.access == DiskAccess::ReadWrite) {
-            refuse_others(&files, "--disk", &disk.path, "add ,ro")?;
-        }
-        if let Some(Variables { path, writes: VariableWrites::Kept }) = variables {
-            let disks: Vec<_> = config.disks.iter().map(|disk| ("--disk", disk.path.clone())).collect();
-            refuse_others(&disks, "--firmware-vars", path, "copy it")?;
-        }
         files.extend(config.disks.iter().map(|disk| ("--disk", disk.path.clone())));
+        let disks = config.disks.iter().filter(|disk| disk.access == DiskAccess::ReadWrite);
+        let disks = disks.map(|disk| ("--disk", &disk.path, "add ,ro"));
+        let variables = variables.filter(|variables| variables.writes == VariableWrites::Kept);
+        let variables = variables.map(|variables| ("--firmware-vars", &variables.path, "copy it, or leave out ,keep"));
+        for (flag, path, advice) in disks.chain(variables) {
+            // Two disks that are one are refused where disks are opened.
+            if let Some((other, _)) = files.iter().find(|(other, file)| *other != flag && is_same(file, path)) {
+                return Err(FileError::Written { flag, path: path.clone(), other, advice });
+            }
+        }
         Ok(Self { files })
     }
 
@@ -95,19 +95,6 @@ impl Named {
             .map_err(|source| FileError::Create { flag, path: path.to_owned(), source })?;
         self.files.push((flag, path.to_owned()));
         Ok(file)
-    }
-}
-
-/// An error if the guest could write one of `files` through the file at `path`.
-fn refuse_others(
-    files: &[(&'static str, PathBuf)],
-    flag: &'static str,
-    path: &Path,
-    advice: &'static str,
-) -> Result<(), FileError> {
-    match files.iter().find(|(_, file)| is_same(file, path)) {
-        Some((other, _)) => Err(FileError::Written { flag, path: path.to_owned(), other, advice }),
-        None => Ok(()),
     }
 }
 
@@ -151,5 +138,25 @@ mod tests {
         assert!(named.create("--stats", &stats).is_ok());
         assert!(matches!(named.create("--console", &stats), Err(FileError::Same { other: "--stats", .. })));
         assert!(matches!(named.create("--console", dir.path()), Err(FileError::Create { .. })));
+    }
+
+    #[test]
+    fn what_the_guest_may_write_is_nothing_else() {
+        use machine::config::{Disk, FirmwareConfig, Variables};
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        std::fs::write(&file, "variables").unwrap();
+        let refused = |access, writes| {
+            let firmware =
+                FirmwareConfig { code: "code".into(), variables: Some(Variables { path: file.clone(), writes }) };
+            let disks = vec![Disk { path: file.clone(), access }];
+            let config = MachineConfig { firmware: Some(firmware), disks, ..MachineConfig::default() };
+            Named::of(&config, None).err().map(|error| error.to_string().split(' ').next().unwrap().to_owned())
+        };
+        let (disk, variables) = (Some("--disk".to_owned()), Some("--firmware-vars".to_owned()));
+        assert_eq!(refused(DiskAccess::ReadWrite, VariableWrites::Kept), disk);
+        assert_eq!(refused(DiskAccess::ReadWrite, VariableWrites::Forgotten), disk);
+        assert_eq!(refused(DiskAccess::ReadOnly, VariableWrites::Kept), variables);
+        assert_eq!(refused(DiskAccess::ReadOnly, VariableWrites::Forgotten), None);
     }
 }
