@@ -377,8 +377,8 @@ impl RunArgs {
         let mut firmware = saved.firmware;
         if let Some(firmware) = &mut firmware {
             let variables = firmware.variables.take();
-            let kept: Vec<_> = variables.iter().filter(|variables| variables.writes == VariableWrites::Kept).collect();
-            let kept = kept.iter().map(|variables| was(&variables.path)).collect();
+            let kept = variables.iter().filter(|variables| variables.writes == VariableWrites::Kept);
+            let kept = kept.map(|variables| was(&variables.path)).collect();
             firmware.variables = places("--firmware-vars", self.firmware_vars.as_slice(), kept)?.pop().or(variables);
         } else if self.firmware_vars.is_some() {
             return Err(ConfigError::VariablesWithoutFirmware);
