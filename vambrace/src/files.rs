@@ -1,9 +1,11 @@
 //! Files that a run writes: none of them may be one that it reads.
 
 use std::fs::{File, Metadata};
+use std::io::{BufWriter, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use flate2::write::GzEncoder;
 use machine::MachineConfig;
 use machine::config::{DiskAccess, VariableWrites};
 use thiserror::Error;
@@ -101,6 +103,17 @@ impl Named {
 /// Removes what `file` holds. Devices and pipes hold nothing.
 pub fn empty(file: &File) -> std::io::Result<()> {
     if file.metadata()?.is_file() { file.set_len(0) } else { Ok(()) }
+}
+
+/// Empties `file`, which `path` names, for long output: buffered, and compressed where the name ends in .gz.
+pub fn anew(file: File, path: &Path) -> std::io::Result<Box<dyn Write + Send>> {
+    empty(&file)?;
+    let file = BufWriter::with_capacity(1 << 20, file);
+    Ok(if path.extension().is_some_and(|extension| extension == "gz") {
+        Box::new(GzEncoder::new(file, flate2::Compression::fast()))
+    } else {
+        Box::new(file)
+    })
 }
 
 /// Do two names mean one file?

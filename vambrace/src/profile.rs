@@ -1,12 +1,11 @@
 //! `--profile`: who hears of samples, and the file.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use flate2::write::GzEncoder;
 use machine::{Machine, Names};
 use profile::{Calls, Work};
 use symbols::Symbols;
@@ -44,18 +43,7 @@ impl Profiling {
     /// Writes the file, which `path` names.
     pub fn finish(self, machine: &mut Machine, path: &Path) -> io::Result<()> {
         machine.finish_samples();
-        files::empty(&self.file)?;
         let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        calls.write(output(self.file, path))
-    }
-}
-
-/// Buffered, and compressed where the name ends in .gz.
-pub fn output(file: File, path: &Path) -> Box<dyn Write + Send> {
-    let file = BufWriter::with_capacity(1 << 20, file);
-    if path.extension().is_some_and(|extension| extension == "gz") {
-        Box::new(GzEncoder::new(file, flate2::Compression::fast()))
-    } else {
-        Box::new(file)
+        calls.write(files::anew(self.file, path)?)
     }
 }

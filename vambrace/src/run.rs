@@ -18,7 +18,7 @@ use crate::console::Console;
 use crate::files::{self, FileError, Named};
 use crate::gdb::{self, ListenError, Server, Start};
 use crate::input::{self, Keys, Source};
-use crate::profile::{self as profiling, Profiling};
+use crate::profile::Profiling;
 use crate::snapshots::{Restored, Save, SnapshotFailure};
 use crate::status::Status;
 use crate::stop::{Reason, Stopper, die_by};
@@ -290,8 +290,7 @@ fn is_elf(path: &Path) -> bool {
 
 /// The trace that the flags ask for, into `file`.
 fn start_trace(file: File, args: &RunArgs) -> std::io::Result<Trace> {
-    files::empty(&file)?;
-    let file = profiling::output(file, args.trace.as_deref().unwrap_or(Path::new("")));
+    let file = files::anew(file, args.trace.as_deref().unwrap_or(Path::new("")))?;
     let format = match args.trace_events {
         TraceEvents::Timeline => TraceFormat::Timeline,
         TraceEvents::Exceptions => TraceFormat::Exceptions,
