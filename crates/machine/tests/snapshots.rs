@@ -6,7 +6,8 @@ mod common;
 use std::path::Path;
 
 use common::{ENTRY, Kept};
-use snapshot::{Codec, Digest, Persist, Reader, SnapshotError, Writer};
+use snapshot::testing::{assemble, sections};
+use snapshot::{Codec, Persist, Reader, SnapshotError, Writer};
 use vambrace_machine::setup::Sleep;
 use vambrace_machine::snapshots::maker;
 use vambrace_machine::{Description, Input, Machine, MachineConfig, Options, Outcome, Semihosting, SetupError};
@@ -200,42 +201,6 @@ fn random_programs_go_on_as_they_would_have() {
         compared += 1;
     }
     assert!(compared > 20, "{compared}");
-}
-
-/// The name in a section's header, and its contents.
-type Section = (Vec<u8>, Vec<u8>);
-
-/// Each section of a file; its head apart.
-fn sections(file: &[u8]) -> (Vec<u8>, Vec<Section>) {
-    let (head, mut rest) = file.split_at(20);
-    let mut all = Vec::new();
-    while !rest.is_empty() {
-        let word = |at: usize| u32::from_le_bytes(rest[at..at + 4].try_into().unwrap()) as usize;
-        let (length, stored) = (word(8), word(12));
-        let bytes = &rest[32..32 + stored];
-        let contents =
-            if length == stored { bytes.to_vec() } else { lz4_flex::block::decompress(bytes, length).unwrap() };
-        all.push((rest[..8].to_vec(), contents));
-        rest = &rest[32 + stored..];
-    }
-    (head.to_vec(), all)
-}
-
-/// The file of these sections, with checksums that are right.
-fn assemble(head: &[u8], sections: &[Section]) -> Vec<u8> {
-    let mut file = head.to_vec();
-    for (name, contents) in sections {
-        let mut header = name.clone();
-        for length in [contents.len() as u32; 2] {
-            header.extend(length.to_le_bytes());
-        }
-        header.extend(Digest::of(contents).to_le_bytes());
-        let own = Digest::of(&header);
-        file.extend(header);
-        file.extend(own.to_le_bytes());
-        file.extend(contents);
-    }
-    file
 }
 
 fn small_snapshot() -> (tempfile::TempDir, Vec<u8>) {

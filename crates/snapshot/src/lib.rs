@@ -10,6 +10,8 @@
 
 mod codec;
 mod file;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod values;
 
 pub use codec::{Codec, Invalid, Persist};

@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 use machine::snapshots::maker;
 use machine::{Description, Machine, MachineConfig, Outcome, Semihosting, SetupError};
-use snapshot::{Digest, Reader, Writer};
+use snapshot::testing::{Section, assemble, sections};
+use snapshot::{Reader, Writer};
 
 use super::guest;
 use crate::{Input, Target};
@@ -38,9 +39,6 @@ const PROGRAM: &[u32] = &[
 const PAUSE: u64 = 20_000;
 const LIMIT: u64 = 60_000;
 
-/// The name in a section's header, and its contents.
-type Section = (Vec<u8>, Vec<u8>);
-
 struct Base {
     file: Vec<u8>,
     head: Vec<u8>,
@@ -70,39 +68,6 @@ fn base() -> &'static Base {
         let (head, sections) = sections(&file);
         Base { file, head, sections }
     })
-}
-
-/// Each section of a file; its head apart.
-fn sections(file: &[u8]) -> (Vec<u8>, Vec<Section>) {
-    let (head, mut rest) = file.split_at(20);
-    let mut all = Vec::new();
-    while !rest.is_empty() {
-        let word = |at: usize| u32::from_le_bytes([rest[at], rest[at + 1], rest[at + 2], rest[at + 3]]) as usize;
-        let (length, stored) = (word(8), word(12));
-        let bytes = &rest[32..32 + stored];
-        let contents =
-            if length == stored { bytes.to_vec() } else { lz4_flex::block::decompress(bytes, length).expect("LZ4") };
-        all.push((rest[..8].to_vec(), contents));
-        rest = &rest[32 + stored..];
-    }
-    (head.to_vec(), all)
-}
-
-/// The file of these sections, with checksums that are right.
-fn assemble(head: &[u8], sections: &[Section]) -> Vec<u8> {
-    let mut file = head.to_vec();
-    for (name, contents) in sections {
-        let mut header = name.clone();
-        for length in [contents.len() as u32; 2] {
-            header.extend(length.to_le_bytes());
-        }
-        header.extend(Digest::of(contents).to_le_bytes());
-        let own = Digest::of(&header);
-        file.extend(header);
-        file.extend(own.to_le_bytes());
-        file.extend(contents);
-    }
-    file
 }
 
 fn restore(file: &[u8], max_insns: u64) -> Result<Machine, SetupError> {
