@@ -127,28 +127,16 @@ pub fn whereabouts(machine: &Machine, outcome: &Outcome, symbols: &SymbolSource)
 #[cfg(test)]
 mod tests {
     use machine::setup::Sleep;
+    use machine::testing::elf;
     use machine::{Input, MachineConfig, Options, Semihosting, ToolError};
 
     use super::*;
 
     /// An ELF of one instruction, `b .`, at the start of RAM.
     fn spinning() -> Machine {
-        const RAM: u64 = 0x4000_0000;
-        let mut file = vec![0; 120];
-        let mut put = |at: usize, value: &[u8]| file[at..at + value.len()].copy_from_slice(value);
-        put(0, b"\x7fELF\x02\x01\x01");
-        put(16, &[2, 0, 183, 0, 1]);
-        put(24, &RAM.to_le_bytes());
-        put(32, &64u64.to_le_bytes());
-        put(52, &[64, 0, 56, 0, 1]);
-        put(64, &1u32.to_le_bytes());
-        for (n, value) in [120, RAM, RAM, 4, 4].into_iter().enumerate() {
-            put(72 + 8 * n, &value.to_le_bytes());
-        }
-        file.extend(0x1400_0000u32.to_le_bytes());
         let directory = tempfile::tempdir().unwrap();
         let kernel = directory.path().join("kernel");
-        fs::write(&kernel, file).unwrap();
+        fs::write(&kernel, elf(machine::map::RAM_BASE, &[0x1400_0000])).unwrap();
         let config = MachineConfig { kernel: Some(kernel), max_insns: Some(1), ..MachineConfig::default() };
         let options = Options {
             console: Box::new(std::io::sink()),

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use machine::testing::elf;
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, tcgetattr};
@@ -43,28 +44,6 @@ const ECHO: [u32; 12] = [
     POWER_OFF[2],
 ];
 
-/// An ELF that is loaded and entered at the start of RAM.
-fn elf(code: &[u32]) -> Vec<u8> {
-    let bytes: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let mut file = vec![0; 120];
-    let mut put = |at: usize, value: &[u8]| file[at..at + value.len()].copy_from_slice(value);
-    put(0, b"\x7fELF\x02\x01\x01");
-    put(16, &2u16.to_le_bytes());
-    put(18, &183u16.to_le_bytes());
-    put(20, &1u32.to_le_bytes());
-    put(24, &RAM_BASE.to_le_bytes());
-    put(32, &64u64.to_le_bytes());
-    put(52, &64u16.to_le_bytes());
-    put(54, &56u16.to_le_bytes());
-    put(56, &1u16.to_le_bytes());
-    put(64, &1u32.to_le_bytes());
-    for (n, value) in [120, RAM_BASE, RAM_BASE, bytes.len() as u64, bytes.len() as u64].into_iter().enumerate() {
-        put(72 + 8 * n, &value.to_le_bytes());
-    }
-    file.extend(bytes);
-    file
-}
-
 struct Bench(TempDir);
 
 impl Bench {
@@ -82,7 +61,7 @@ impl Bench {
     /// `vambrace run` of a guest, with nothing to read.
     fn run(&self, code: &[u32]) -> Command {
         let mut command = tool();
-        command.arg("run").arg("--kernel").arg(self.file("kernel", &elf(code))).args(["--memory", "16M"]);
+        command.arg("run").arg("--kernel").arg(self.file("kernel", &elf(RAM_BASE, code))).args(["--memory", "16M"]);
         command
     }
 }
@@ -260,7 +239,7 @@ fn usage() {
 #[test]
 fn files_that_are_read_are_not_written() {
     let bench = Bench::new();
-    let kernel = elf(&POWER_OFF);
+    let kernel = elf(RAM_BASE, &POWER_OFF);
     for flag in ["--stats", "--console"] {
         let output = bench.run(&POWER_OFF).arg(flag).arg(bench.path("kernel")).output().unwrap();
         assert_eq!(status(&output), 2);
@@ -292,7 +271,7 @@ fn a_disk_has_one_writer() {
     drop(other);
     assert_eq!(status(&bench.run(&POWER_OFF).args(["--disk", &disk]).output().unwrap()), 0);
 
-    let kernel = bench.file("padded", &[elf(&POWER_OFF), vec![0; 512]].concat()).display().to_string();
+    let kernel = bench.file("padded", &[elf(RAM_BASE, &POWER_OFF), vec![0; 512]].concat()).display().to_string();
     for (disk, expected, message) in [(kernel.clone(), 2, "also given as --kernel"), (format!("{kernel},ro"), 0, "")] {
         let output = tool().args(["run", "--memory", "16M", "--kernel", &kernel, "--disk", &disk]).output().unwrap();
         assert_eq!(status(&output), expected, "{output:?}");

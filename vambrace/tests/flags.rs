@@ -13,18 +13,7 @@ const POWER_OFF: [u32; 3] = [0xd2b0_8000, 0xf280_0100, 0xd400_0003];
 
 /// An ELF that is loaded and entered at the start of RAM, and powers off.
 fn elf() -> Vec<u8> {
-    let mut file = vec![0; 120];
-    file[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
-    file[16..21].copy_from_slice(&[2, 0, 183, 0, 1]);
-    file[52..57].copy_from_slice(&[64, 0, 56, 0, 1]);
-    let file = with(&file, 24, RAM_BASE);
-    let mut file = with(&file, 32, 64);
-    file[64] = 1;
-    for (n, value) in [120, RAM_BASE, RAM_BASE, 12, 12].into_iter().enumerate() {
-        file = with(&file, 72 + 8 * n, value);
-    }
-    file.extend(POWER_OFF.iter().flat_map(|word| word.to_le_bytes()));
-    file
+    machine::testing::elf(RAM_BASE, &POWER_OFF)
 }
 
 /// `file` with a number of 64 bits somewhere.

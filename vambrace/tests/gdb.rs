@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use machine::testing::elf;
+
 const RAM_BASE: u64 = 0x4000_0000;
 
 /// Counts to 20000 in memory, at 0x40100000, then powers off.
@@ -26,25 +28,8 @@ const ADD: u64 = RAM_BASE + 12;
 const COUNTER: u64 = 0x4010_0000;
 const SPIN: [u32; 1] = [0x1400_0000];
 
-fn elf(code: &[u32]) -> Vec<u8> {
-    let bytes: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let mut file = vec![0; 120];
-    let mut put = |at: usize, value: &[u8]| file[at..at + value.len()].copy_from_slice(value);
-    put(0, b"\x7fELF\x02\x01\x01");
-    put(16, &[2, 0, 183, 0, 1]);
-    put(24, &RAM_BASE.to_le_bytes());
-    put(32, &64u64.to_le_bytes());
-    put(52, &[64, 0, 56, 0, 1]);
-    put(64, &1u32.to_le_bytes());
-    for (n, value) in [120, RAM_BASE, RAM_BASE, bytes.len() as u64, bytes.len() as u64].into_iter().enumerate() {
-        put(72 + 8 * n, &value.to_le_bytes());
-    }
-    file.extend(bytes);
-    file
-}
-
 fn tool(dir: &Path, code: &[u32], words: &[&str]) -> Command {
-    fs::write(dir.join("kernel"), elf(code)).unwrap();
+    fs::write(dir.join("kernel"), elf(RAM_BASE, code)).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_vambrace"));
     command.args(["run", "--memory", "16M", "--cpus", "2", "--kernel"]).arg(dir.join("kernel")).args(words);
     command.arg("--stats").arg(dir.join("stats")).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

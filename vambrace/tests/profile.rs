@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use machine::testing::elf;
 use serde_json::Value;
 
 const RAM_BASE: u64 = 0x4000_0000;
@@ -23,26 +24,9 @@ const PROGRAM: [u32; 9] = [
     0xd400_0003, // smc #0
 ];
 
-fn elf(code: &[u32]) -> Vec<u8> {
-    let bytes: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let mut file = vec![0; 120];
-    let mut put = |at: usize, value: &[u8]| file[at..at + value.len()].copy_from_slice(value);
-    put(0, b"\x7fELF\x02\x01\x01");
-    put(16, &[2, 0, 183, 0, 1]);
-    put(24, &RAM_BASE.to_le_bytes());
-    put(32, &64u64.to_le_bytes());
-    put(52, &[64, 0, 56, 0, 1]);
-    put(64, &1u32.to_le_bytes());
-    for (n, value) in [120, RAM_BASE, RAM_BASE, bytes.len() as u64, bytes.len() as u64].into_iter().enumerate() {
-        put(72 + 8 * n, &value.to_le_bytes());
-    }
-    file.extend(bytes);
-    file
-}
-
 /// The profile's bytes, and all instructions by the statistics.
 fn profile(dir: &Path, every: &str) -> (Vec<u8>, u64) {
-    fs::write(dir.join("kernel"), elf(&PROGRAM)).unwrap();
+    fs::write(dir.join("kernel"), elf(RAM_BASE, &PROGRAM)).unwrap();
     fs::write(dir.join("map"), "0000000040000000 T cold\n000000004000000c T hot\n").unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_vambrace"));
     command.args(["run", "--memory", "16M", "--cpus", "2", "--profile-every", every]);

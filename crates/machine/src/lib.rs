@@ -17,6 +17,8 @@ pub mod schedule;
 pub mod setup;
 mod slots;
 pub mod snapshots;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod topology;
 
 pub use board::{Board, BoardConfig, BoardError};

@@ -2,12 +2,15 @@
 //! makes a machine that runs into nothing worse than its limit.
 
 mod common;
+#[path = "../src/testing.rs"]
+mod testing;
 
 use std::path::Path;
 
 use common::{ENTRY, Kept};
 use snapshot::testing::{assemble, sections};
 use snapshot::{Codec, Persist, Reader, SnapshotError, Writer};
+use testing::elf;
 use vambrace_machine::setup::Sleep;
 use vambrace_machine::snapshots::maker;
 use vambrace_machine::{Description, Input, Machine, MachineConfig, Options, Outcome, Semihosting, SetupError};
@@ -56,24 +59,6 @@ const PROGRAM: &[u32] = &[
     0,
     0, // counter
 ];
-
-/// An ELF that is loaded and entered at [`ENTRY`].
-fn elf(words: &[u32]) -> Vec<u8> {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let mut file = vec![0; 120];
-    let mut put = |at: usize, value: &[u8]| file[at..at + value.len()].copy_from_slice(value);
-    put(0, b"\x7fELF\x02\x01\x01");
-    put(16, &[2, 0, 183, 0, 1]);
-    put(24, &ENTRY.to_le_bytes());
-    put(32, &64u64.to_le_bytes());
-    put(52, &[64, 0, 56, 0, 1]);
-    put(64, &1u32.to_le_bytes());
-    for (n, value) in [120, ENTRY, ENTRY, bytes.len() as u64, bytes.len() as u64].into_iter().enumerate() {
-        put(72 + 8 * n, &value.to_le_bytes());
-    }
-    file.extend(bytes);
-    file
-}
 
 fn config(kernel: &Path, preset: &str, cpus: usize) -> MachineConfig {
     let mut config = MachineConfig {
@@ -135,7 +120,7 @@ fn whole(config: &MachineConfig) -> (Outcome, u64, Vec<u8>) {
 fn a_restored_machine_goes_on_as_it_would_have() {
     let directory = tempfile::tempdir().unwrap();
     let kernel = directory.path().join("kernel");
-    std::fs::write(&kernel, elf(PROGRAM)).unwrap();
+    std::fs::write(&kernel, elf(ENTRY, PROGRAM)).unwrap();
     let config = config(&kernel, "neoverse-n1", 3);
     let expected = whole(&config);
     assert_eq!(expected.0, Outcome::PoweredOff);
@@ -189,7 +174,7 @@ fn random_programs_go_on_as_they_would_have() {
         for vector in (0x200..0x400).step_by(32) {
             words[vector..vector + 4].copy_from_slice(&[0xd538_4020, 0x9100_1000, 0xd518_4020, 0xd69f_03e0]);
         }
-        std::fs::write(&kernel, elf(&words)).unwrap();
+        std::fs::write(&kernel, elf(ENTRY, &words)).unwrap();
         let preset = ["max", "cortex-a57", "neoverse-n1"][case as usize % 3];
         let config = MachineConfig { max_insns: Some(60_000), ..config(&kernel, preset, 1 + random.below(3)) };
         let expected = whole(&config);
@@ -206,7 +191,7 @@ fn random_programs_go_on_as_they_would_have() {
 fn small_snapshot() -> (tempfile::TempDir, Vec<u8>) {
     let directory = tempfile::tempdir().unwrap();
     let kernel = directory.path().join("kernel");
-    std::fs::write(&kernel, elf(PROGRAM)).unwrap();
+    std::fs::write(&kernel, elf(ENTRY, PROGRAM)).unwrap();
     let file = save(&config(&kernel, "cortex-a57", 2), 20_000, &Kept::default()).unwrap();
     (directory, file)
 }

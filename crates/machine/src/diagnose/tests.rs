@@ -7,6 +7,7 @@ use super::*;
 use crate::config::{CpuConfig, MachineConfig};
 use crate::map::RAM_BASE;
 use crate::setup::{Options, Sleep};
+use crate::testing::elf;
 use crate::{Input, Limit, Outcome};
 
 /// ADR Xrd, .+offset.
@@ -26,28 +27,16 @@ fn run(words: &[(usize, u32)], data: &[(usize, u64)]) -> Machine {
 
 /// The same with a feature asked for.
 fn run_with(feature: &str, words: &[(usize, u32)], data: &[(usize, u64)]) -> Machine {
-    let mut content = vec![0u8; 0x1000];
+    let mut content = vec![0; 0x400];
     for (at, word) in words {
-        content[*at..*at + 4].copy_from_slice(&word.to_le_bytes());
+        content[*at / 4] = *word;
     }
     for (at, value) in data {
-        content[*at..*at + 8].copy_from_slice(&value.to_le_bytes());
+        content[*at / 4..][..2].copy_from_slice(&[*value as u32, (value >> 32) as u32]);
     }
-    let mut file = vec![0; 120];
-    let mut put = |at: usize, value: &[u8]| file[at..at + value.len()].copy_from_slice(value);
-    put(0, b"\x7fELF\x02\x01\x01");
-    put(16, &[2, 0, 183, 0, 1, 0, 0, 0]);
-    put(24, &RAM_BASE.to_le_bytes());
-    put(32, &64u64.to_le_bytes());
-    put(52, &[64, 0, 56, 0, 1]);
-    put(64, &1u32.to_le_bytes());
-    for (n, value) in [120, RAM_BASE, RAM_BASE, content.len() as u64, content.len() as u64].into_iter().enumerate() {
-        put(72 + 8 * n, &value.to_le_bytes());
-    }
-    file.extend(content);
     let directory = tempfile::tempdir().unwrap();
     let kernel = directory.path().join("kernel");
-    fs::write(&kernel, file).unwrap();
+    fs::write(&kernel, elf(RAM_BASE, &content)).unwrap();
     let config = MachineConfig {
         kernel: Some(kernel),
         memory: 64 << 20,
