@@ -55,11 +55,7 @@ pub fn run(args: &Args) -> Result<()> {
 /// An initramfs with all drivers and these scripts.
 fn initrd(guests: &Guests, kernel: Kernel, name: &str, scripts: &[(&str, &str)]) -> Result<PathBuf> {
     let mut files = guests.drivers(BOARD, kernel)?;
-    files.extend(scripts.iter().map(|(name, text)| File {
-        path: format!("batch/{name}.sh"),
-        permissions: 0o755,
-        contents: text.as_bytes().to_vec(),
-    }));
+    files.extend(scripts.iter().map(|(name, text)| File::executable(format!("batch/{name}.sh"), *text)));
     guests.initrd_with(&format!("devices-{name}"), &files)
 }
 

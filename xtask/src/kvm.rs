@@ -26,8 +26,7 @@ pub fn check(guests: &Guests, kernel: Kernel, mode: &str) -> Result<()> {
     let mut gcc = Command::new("aarch64-linux-gnu-gcc");
     gcc.args(["-O1", "-static", "-Wl,--build-id=none", "-o"]).arg(&program).arg(&source);
     shell::capture(&mut gcc).with_context(|| format!("cannot build {}", source.display()))?;
-    let file = |path: &str, contents| File { path: path.to_owned(), permissions: 0o755, contents };
-    let files = [file("bench/kvm", fs::read(&program)?), file("batch/kvm.sh", b"/bench/kvm\n".to_vec())];
+    let files = [File::executable("bench/kvm", fs::read(&program)?), File::executable("batch/kvm.sh", "/bench/kvm\n")];
     let initrd = guests.initrd_with("kvm", &files)?;
     let mut boot = Boot::new(guests, kernel, &format!("kvm-arm.mode={mode} vambrace.batch=kvm")).with_initrd(&initrd);
     boot.cpu = Some("neoverse-n1");

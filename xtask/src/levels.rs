@@ -80,9 +80,9 @@ pub fn check(guests: &Guests, kernel: Kernel) -> Result<()> {
     let script: String = LEVELS.iter().flat_map(|(name, _)| ["/bench/level-", name, "\n"]).collect();
     let mut files = Vec::new();
     for (name, program) in &programs {
-        files.push(File { path: format!("bench/level-{name}"), permissions: 0o755, contents: fs::read(program)? });
+        files.push(File::executable(format!("bench/level-{name}"), fs::read(program)?));
     }
-    files.push(File { path: "batch/levels.sh".to_owned(), permissions: 0o755, contents: script.into_bytes() });
+    files.push(File::executable("batch/levels.sh", script));
     let initrd = guests.initrd_with("levels", &files)?;
     for cpu in CPUS {
         let expected = expected(&programs, cpu)?;

@@ -31,8 +31,8 @@ pub fn check(guests: &Guests, kernel: Kernel) -> Result<()> {
     let mut gcc = Command::new("aarch64-linux-gnu-gcc");
     gcc.args(["-O1", "-static", "-Wl,--build-id=none", "-o"]).arg(&program).arg(&source);
     shell::capture(&mut gcc).with_context(|| format!("cannot build {}", source.display()))?;
-    let file = |path: &str, contents| File { path: path.to_owned(), permissions: 0o755, contents };
-    let files = [file("bench/perf", fs::read(&program)?), file("batch/perf.sh", b"/bench/perf\n".to_vec())];
+    let files =
+        [File::executable("bench/perf", fs::read(&program)?), File::executable("batch/perf.sh", "/bench/perf\n")];
     let initrd = guests.initrd_with("perf", &files)?;
     let boot = Boot::new(guests, kernel, "vambrace.batch=perf").with_initrd(&initrd);
     let outcome = boot.run(Machine::Vambrace, Echo::Off)?;

@@ -38,8 +38,7 @@ pub fn check(guests: &Guests, kernel: Kernel) -> Result<()> {
     let judge = shell::capture(Command::new("qemu-aarch64").args(["-cpu", "max"]).arg(&program))?;
     let expected: Vec<&str> = judge.lines().chain(OF_THE_KERNEL).collect();
 
-    let file = |path: &str, contents| File { path: path.to_owned(), permissions: 0o755, contents };
-    let files = [file("bench/tags", fs::read(&program)?), file("batch/tags.sh", BATCH.to_vec())];
+    let files = [File::executable("bench/tags", fs::read(&program)?), File::executable("batch/tags.sh", BATCH)];
     let initrd = guests.initrd_with("tags", &files)?;
     let mut boot = Boot::new(guests, kernel, "vambrace.batch=tags").with_initrd(&initrd);
     boot.cpu = Some("max");

@@ -26,7 +26,7 @@ pub fn measure(lab: &Lab<'_>) -> Result<Report> {
     // Not zeroes, which a file system may leave out.
     fs::write(&disk, vec![0x5a; usize::try_from(SIZE)?]).with_context(|| format!("cannot write {}", disk.display()))?;
     let mut files = lab.guests.drivers(BLOCK, KERNEL)?;
-    files.push(File { path: "batch/blk.sh".to_owned(), permissions: 0o755, contents: SCRIPT.as_bytes().to_vec() });
+    files.push(File::executable("batch/blk.sh", SCRIPT));
     let initrd = lab.guests.initrd_with("bench-blk", &files)?;
     let mut boots = Vec::new();
     for source in SOURCES {

@@ -176,8 +176,7 @@ fn between(outcome: &Outcome, name: &str) -> Result<f64> {
 
 /// A boot that runs `script` with `files` beside it.
 fn prepare(lab: &Lab<'_>, batch: &str, words: &str, script: &str, mut files: Vec<File>) -> Result<Boot> {
-    let path = format!("batch/{batch}.sh");
-    files.push(File { path, permissions: 0o755, contents: script.as_bytes().to_vec() });
+    files.push(File::executable(format!("batch/{batch}.sh"), script));
     let initrd = lab.guests.initrd_with(batch, &files)?;
     let words = format!("{words} vambrace.batch={batch}");
     let mut boot = Boot::new(lab.guests, KERNEL, words.trim_start()).with_initrd(&initrd);
@@ -187,8 +186,7 @@ fn prepare(lab: &Lab<'_>, batch: &str, words: &str, script: &str, mut files: Vec
 }
 
 fn executable(program: &Program) -> Result<File> {
-    let contents = fs::read(build(program)?)?;
-    Ok(File { path: format!("bench/{}", program.name()), permissions: 0o755, contents })
+    Ok(File::executable(format!("bench/{}", program.name()), fs::read(build(program)?)?))
 }
 
 /// Makes a static program of `guest/el0/bench/FILE`.

@@ -32,8 +32,7 @@ fn file_system(name: &str) -> Result<PathBuf> {
 
 fn boot(guests: &Guests, kernel: Kernel, name: &str, script: &str, disk: &Path) -> Result<Boot> {
     let mut files = guests.drivers(ROOT, kernel)?;
-    let contents = script.as_bytes().to_vec();
-    files.push(File { path: format!("batch/{name}.sh"), permissions: 0o755, contents });
+    files.push(File::executable(format!("batch/{name}.sh"), script));
     let initrd = guests.initrd_with(&format!("devices-{name}"), &files)?;
     let mut boot = Boot::new(guests, kernel, &format!("vambrace.batch={name} quiet")).with_initrd(&initrd);
     super::words(&mut boot, &[("--disk", disk)]);

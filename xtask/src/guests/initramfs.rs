@@ -43,6 +43,13 @@ pub struct File {
     pub contents: Vec<u8>,
 }
 
+impl File {
+    /// A program or script.
+    pub fn executable(path: impl Into<String>, contents: impl Into<Vec<u8>>) -> Self {
+        Self { path: path.into(), permissions: 0o755, contents: contents.into() }
+    }
+}
+
 /// Those that are always there.
 const DIRECTORIES: [&str; 8] = ["batch", "bench", "bin", "dev", "modules", "proc", "sys", "tmp"];
 

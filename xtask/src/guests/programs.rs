@@ -64,11 +64,7 @@ impl Guests {
         let mut files = Vec::new();
         for part in ["bin", "lib"] {
             for path in fetch::files_below(&dir.join(part))? {
-                files.push(File {
-                    path: format!("{part}/{}", name_of(&path)),
-                    permissions: 0o755,
-                    contents: fs::read(&path)?,
-                });
+                files.push(File::executable(format!("{part}/{}", name_of(&path)), fs::read(&path)?));
             }
         }
         Ok(files)

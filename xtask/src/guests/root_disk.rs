@@ -123,11 +123,7 @@ impl Guests {
         let image = work.join("root.img");
         first_stage(work, &image)?;
         eprintln!("guests: the packages configure themselves in a guest");
-        let script = File {
-            path: "run/second-stage.sh".to_owned(),
-            permissions: 0o755,
-            contents: SECOND_STAGE.as_bytes().to_vec(),
-        };
+        let script = File::executable("run/second-stage.sh", SECOND_STAGE);
         let initrd = work.join("initrd.gz");
         self.root_initrd(&initrd, KERNEL, &[script])?;
         let summary = self.second_stage(&image, &initrd)?;

@@ -28,7 +28,7 @@ pub fn release() -> Result<()> {
 /// Puts the image and the demonstration where `vambrace/build.rs` takes them up, and builds the release binary.
 fn build(image: &Path) -> Result<PathBuf> {
     let dir = shell::workspace_root().join("vambrace/demo");
-    let init = File { path: "init".to_owned(), permissions: 0o755, contents: fs::read(program::build("demo")?)? };
+    let init = File::executable("init", fs::read(program::build("demo")?)?);
     put(&dir.join("Image"), &fs::read(image)?)?;
     put(&dir.join("initramfs.cpio"), &kernel_initramfs(None, &[init]))?;
     shell::run(shell::cargo().args(["build", "--release", "--package", "vambrace"])).context("building vambrace")?;

@@ -20,9 +20,9 @@ pub fn check(image: &Path, echo: Echo) -> Result<String> {
     let programs = levels::build()?;
     let script: String = programs.iter().flat_map(|(name, _)| ["level-", name, "\n"]).collect();
     let script = format!("#!/bin/sh\n{script}");
-    let mut files = vec![File { path: "init".to_owned(), permissions: 0o755, contents: script.into_bytes() }];
+    let mut files = vec![File::executable("init", script)];
     for (name, program) in &programs {
-        files.push(File { path: format!("bin/level-{name}"), permissions: 0o755, contents: fs::read(program)? });
+        files.push(File::executable(format!("bin/level-{name}"), fs::read(program)?));
     }
     let initrd = boot::scratch("kernel-levels.cpio")?;
     let busybox = Guests::prepare(&[JUDGE])?.busybox()?;

@@ -76,7 +76,7 @@ pub fn table(guests: &Guests, image: &Path, echo: Echo) -> Result<()> {
     let program = build()?;
     let symbols = symbols(&program)?;
     let initrd = boot::scratch("kernel-paths.cpio")?;
-    let init = File { path: "init".to_owned(), permissions: 0o755, contents: fs::read(&program)? };
+    let init = File::executable("init", fs::read(&program)?);
     fs::write(&initrd, kernel_initramfs(None, &[init]))?;
     let mut over = Vec::new();
     for cpu in ["cortex-a57", "max"] {

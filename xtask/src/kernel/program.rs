@@ -24,7 +24,7 @@ pub fn build(name: &str) -> Result<PathBuf> {
 
 /// An initramfs with the program as `/init`, and where it lies.
 pub fn initramfs(name: &str) -> Result<PathBuf> {
-    let init = File { path: "init".to_owned(), permissions: 0o755, contents: fs::read(build(name)?)? };
+    let init = File::executable("init", fs::read(build(name)?)?);
     let initrd = boot::scratch(&format!("kernel-{name}.cpio"))?;
     fs::write(&initrd, kernel_initramfs(None, &[init]))?;
     Ok(initrd)

@@ -236,23 +236,22 @@ impl Lab {
     }
 
     fn initrd(&self, run: &Run) -> Result<Option<PathBuf>> {
-        let file = |path: &str, contents: Vec<u8>| File { path: path.to_owned(), permissions: 0o755, contents };
         let archive = match run.init {
             Init::None => return Ok(None),
             Init::Program(name, _) | Init::Judged(name, _) | Init::SameAsLinux(name, _) => {
-                kernel_initramfs(None, &[file("init", fs::read(program::build(name)?)?)])
+                kernel_initramfs(None, &[File::executable("init", fs::read(program::build(name)?)?)])
             }
             Init::Script(script) | Init::Scarce(script) => {
                 let busybox = self.guests.busybox()?;
-                kernel_initramfs(Some(&busybox), &[file("init", script.as_bytes().to_vec())])
+                kernel_initramfs(Some(&busybox), &[File::executable("init", script)])
             }
             Init::Programs(script, programs, own) => {
-                let mut files = vec![file("init", script.as_bytes().to_vec())];
+                let mut files = vec![File::executable("init", script)];
                 for program in programs {
                     files.extend(self.guests.program(program)?);
                 }
                 for name in own {
-                    files.push(file(&format!("bin/{name}"), fs::read(program::build(name)?)?));
+                    files.push(File::executable(format!("bin/{name}"), fs::read(program::build(name)?)?));
                 }
                 // Programs may share libraries.
                 let mut paths = BTreeSet::new();

@@ -55,18 +55,20 @@ pub fn run(args: &Args) -> Result<()> {
 
 /// The host, with the guest's kernel and initramfs, which has the innermost guest's.
 fn boot(guests: &Guests, inner: &Nested, args: &Args) -> Result<Boot> {
-    let file = |path: &str, contents: Vec<u8>| File { path: path.to_owned(), permissions: 0o755, contents };
     let middle = boot::scratch("nested-deep-middle.cpio")?;
     guests.plain_initrd(&middle, None, &inner.outer_files(guests, "nested-deep")?)?;
     let append = format!("console=ttyAMA0 panic=-1 vambrace.batch=nested {}", args.middle_words);
     let settings =
         format!("machine={PLAIN},virtualization=on\nmemory=768\ncpus=1\nappend=\"{append}\"\ninput=/dev/null\n");
     let mut files = guests.program(&VMM_WITH_EL2)?;
-    files.push(file("batch/nested.sh", OUTER.as_bytes().to_vec()));
-    files.push(file("nested/settings", settings.into_bytes()));
-    files.push(file("nested/Image", fs::read(guests.image(Kernel::Newest))?));
-    files.push(file("nested/initrd", fs::read(&middle).with_context(|| format!("cannot read {}", middle.display()))?));
-    files.push(file("nested/disk", super::disk()));
+    files.push(File::executable("batch/nested.sh", OUTER));
+    files.push(File::executable("nested/settings", settings));
+    files.push(File::executable("nested/Image", fs::read(guests.image(Kernel::Newest))?));
+    files.push(File::executable(
+        "nested/initrd",
+        fs::read(&middle).with_context(|| format!("cannot read {}", middle.display()))?,
+    ));
+    files.push(File::executable("nested/disk", super::disk()));
     let initrd = boot::scratch("nested-deep.cpio")?;
     guests.plain_initrd(&initrd, None, &files)?;
     let words = format!("vambrace.batch=nested kvm-arm.mode=nested {}", args.host_words);

@@ -140,7 +140,6 @@ impl Nested {
     }
 
     fn outer_files(&self, guests: &Guests, name: &str) -> Result<Vec<File>> {
-        let file = |path: &str, contents: Vec<u8>| File { path: path.to_owned(), permissions: 0o755, contents };
         let input = if self.work == Work::Shell { "/dev/console" } else { "/dev/null" };
         let settings = format!(
             "machine={PLAIN}\nmemory=256\ncpus={}\nappend=\"{}\"\ninput={input}\n",
@@ -148,11 +147,11 @@ impl Nested {
             self.inner_append()
         );
         let mut files = guests.program(&VMM)?;
-        files.push(file("batch/nested.sh", OUTER.as_bytes().to_vec()));
-        files.push(file("nested/settings", settings.into_bytes()));
-        files.push(file("nested/Image", fs::read(guests.image(self.inner_kernel))?));
-        files.push(file("nested/initrd", self.inner_initrd(guests, name)?));
-        files.push(file("nested/disk", disk()));
+        files.push(File::executable("batch/nested.sh", OUTER));
+        files.push(File::executable("nested/settings", settings));
+        files.push(File::executable("nested/Image", fs::read(guests.image(self.inner_kernel))?));
+        files.push(File::executable("nested/initrd", self.inner_initrd(guests, name)?));
+        files.push(File::executable("nested/disk", disk()));
         Ok(files)
     }
 
@@ -174,12 +173,8 @@ impl Nested {
     }
 
     fn inner_initrd(&self, guests: &Guests, name: &str) -> Result<Vec<u8>> {
-        let script = |path: &str, text: &str| File {
-            path: path.to_owned(),
-            permissions: 0o755,
-            contents: text.as_bytes().to_vec(),
-        };
-        let mut files = vec![script("batch/inner.sh", INNER), script("batch/hackbench.sh", HACKBENCH_SCRIPT)];
+        let mut files =
+            vec![File::executable("batch/inner.sh", INNER), File::executable("batch/hackbench.sh", HACKBENCH_SCRIPT)];
         if matches!(self.work, Work::Hackbench { .. }) {
             files.extend(guests.program(&HACKBENCH)?);
         }

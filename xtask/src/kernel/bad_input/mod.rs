@@ -186,7 +186,7 @@ fn archives() -> Result<Vec<Case>> {
 fn programs() -> Result<Vec<Case>> {
     let hello = fs::read(program::build("hello")?)?;
     let init = |name: &str, contents: Vec<u8>, message: &str, status: i32| {
-        let file = File { path: "init".to_owned(), permissions: 0o755, contents };
+        let file = File::executable("init", contents);
         case(&format!("program: {name}"), Given::Initramfs(kernel_initramfs(None, &[file])), message, status)
     };
     // Places in the header and the first program header (System V ABI, chapters 4 and 5).
