@@ -3,11 +3,12 @@
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
 
 use crate::shell;
 
 /// Something a task needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Part {
     /// Unpacking Debian packages, kernels and modules.
     Guests,
@@ -32,30 +33,11 @@ pub enum Part {
 }
 
 impl Part {
-    #[cfg(test)]
-    const ALL: [Self; 10] = [
-        Self::Guests,
-        Self::RootDisk,
-        Self::Cross,
-        Self::QemuSystem,
-        Self::QemuUser,
-        Self::KernelBuild,
-        Self::Llvm,
-        Self::KernelCompiler,
-        Self::Gdb,
-        Self::Fuzz,
-    ];
     /// What is installed when nothing is named: what every machine needs.
-    const USUAL: [Self; 8] = [
-        Self::Guests,
-        Self::RootDisk,
-        Self::Cross,
-        Self::QemuSystem,
-        Self::QemuUser,
-        Self::KernelBuild,
-        Self::Llvm,
-        Self::Gdb,
-    ];
+    fn usual() -> Vec<Self> {
+        let is_usual = |part: &Self| !matches!(part, Self::KernelCompiler | Self::Fuzz);
+        Self::value_variants().iter().copied().filter(is_usual).collect()
+    }
 
     /// Programs, and files by their absolute paths, each with the Debian package that has it.
     const fn programs(self) -> &'static [(&'static str, &'static str)] {
@@ -99,15 +81,15 @@ impl Part {
 /// Arguments of `cargo xtask setup`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Which parts; all but the kernel's compiler if none is given.
+    /// Which parts; all but the compilers of the kernel and for fuzzing if none is given.
     #[arg(value_enum)]
     parts: Vec<Part>,
 }
 
 /// Runs the task.
 pub fn run(args: &Args) -> Result<()> {
-    let parts = if args.parts.is_empty() { &Part::USUAL[..] } else { &args.parts };
-    ensure(parts)?;
+    let parts = if args.parts.is_empty() { Part::usual() } else { args.parts.clone() };
+    ensure(&parts)?;
     for (program, _) in parts.iter().flat_map(|part| part.programs()) {
         let place = shell::which(program).with_context(|| format!("{program} is missing"))?;
         println!("{program}: {}", place.display());
@@ -180,7 +162,7 @@ mod tests {
 
     #[test]
     fn every_part_names_a_program_and_its_package() {
-        for part in Part::ALL {
+        for part in Part::value_variants() {
             assert!(!part.programs().is_empty());
             for (program, package) in part.programs() {
                 assert!(!program.is_empty() && !package.contains(' '));
