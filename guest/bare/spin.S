@@ -119,15 +119,13 @@ other:	mov	x27, x0
 7:	wfi
 	b	7b
 
+#if WAY >= 7
+join:	ldr	x22, [x20, #8]
+	ldr	x23, =ROUNDS
+	udiv	x23, x23, x22
 #if WAY == 7
-join:	ldr	x22, [x20, #8]
-	ldr	x23, =ROUNDS
-	udiv	x23, x23, x22
 	work	x23
-#elif WAY == 8
-join:	ldr	x22, [x20, #8]
-	ldr	x23, =ROUNDS
-	udiv	x23, x23, x22
+#else
 	mov	x24, #PIECE
 	udiv	x23, x23, x24
 	ldr	x1, =TICKET
@@ -148,7 +146,6 @@ join:	ldr	x22, [x20, #8]
 	subs	x23, x23, #1
 	b.ne	8b
 #endif
-#if WAY >= 7
 	ldr	x1, =DONE
 10:	ldxr	x0, [x1]
 	add	x0, x0, #1
