@@ -16,21 +16,11 @@ static void state(const char *name) {
 	out_line();
 }
 
-static u64 acknowledge(void) {
-	u64 intid = read_sysreg(ICC_IAR1);
-	isb();
-	out_value("iar1", intid);
-	return intid;
-}
 static u64 acknowledge0(void) {
 	u64 intid = read_sysreg(ICC_IAR0);
 	isb();
 	out_value("iar0", intid);
 	return intid;
-}
-static void end(u64 intid) {
-	write_sysreg(ICC_EOIR1, intid);
-	isb();
 }
 static void end0(u64 intid) {
 	write_sysreg(ICC_EOIR0, intid);

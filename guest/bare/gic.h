@@ -94,6 +94,18 @@ static inline void gic_reset(void) {
 	isb();
 }
 
+/* What is pending in group 1, which is active from here on; and its end. */
+static inline u64 acknowledge(void) {
+	u64 intid = read_sysreg(ICC_IAR1);
+	isb();
+	out_value("iar1", intid);
+	return intid;
+}
+static inline void end(u64 intid) {
+	write_sysreg(ICC_EOIR1, intid);
+	isb();
+}
+
 static inline void sgi(u32 intid) {
 	write_sysreg(ICC_SGI1R, (u64)intid << 24 | 1);
 	isb();

@@ -7,27 +7,28 @@ static __attribute__((aligned(16))) u8 second_stack[4096];
 void secondary_main(void);
 void secondary_start(void);
 
+/* Switches LPIs of CPU `n` on or off, and waits until that has arrived. */
+static void lpis(u64 n, u32 on) {
+	store32(GICR_CTLR_OF(n), on);
+	while (load32(GICR_CTLR_OF(n)) & 8)
+		;
+}
 static void lpis_off(void) {
 	store32(GITS_CTLR, 0);
-	for (u64 n = 0; n < CPUS; n++) {
-		store32(GICR_CTLR_OF(n), 0);
-		while (load32(GICR_CTLR_OF(n)) & 8)
-			;
-	}
+	for (u64 n = 0; n < CPUS; n++)
+		lpis(n, 0);
 }
 static void lpis_on(void) {
-	for (u64 n = 0; n < CPUS; n++) {
-		store32(GICR_CTLR_OF(n), 1);
-		while (load32(GICR_CTLR_OF(n)) & 8)
-			;
-	}
+	for (u64 n = 0; n < CPUS; n++)
+		lpis(n, 1);
 	dsb();
 }
 
+static const u64 page_sizes[] = {4096, 16384, 65536};
+
 /* Everything new: no device is mapped, collection n goes to CPU n, LPIs 8192 to 8223 are enabled with priority 0x80. */
 static void its_reset(struct shape shape) {
-	static const u64 sizes[] = {4096, 16384, 65536};
-	u64 page = sizes[shape.page_size];
+	u64 page = page_sizes[shape.page_size];
 	gic_reset();
 	lpis_off();
 	upper_new(12, 25, 0);
@@ -82,16 +83,6 @@ static void state(const char *name) {
 	out_field("creadr", load64(GITS_CREADR));
 	out_field("cwriter", load64(GITS_CWRITER));
 	out_line();
-}
-static u64 acknowledge(void) {
-	u64 intid = read_sysreg(ICC_IAR1);
-	isb();
-	out_value("iar1", intid);
-	return intid;
-}
-static void end(u64 intid) {
-	write_sysreg(ICC_EOIR1, intid);
-	isb();
 }
 /* Takes all that is pending, one after the other. */
 static void drain(const char *name) {
@@ -443,9 +434,8 @@ static void shapes(void) {
 			subsection_hex("indirect ", indirect);
 			subsection_hex("page ", page_size);
 			its_reset((struct shape){page_size, indirect});
-			static const u64 pages[] = {4096, 16384, 65536};
-			u64 last = pages[page_size] / 8 - 1;
-			u64 middle = 3 * pages[page_size] / 8 + 5;
+			u64 last = page_sizes[page_size] / 8 - 1;
+			u64 middle = 3 * page_sizes[page_size] / 8 + 5;
 			u64 devices[] = {0, last, last + 1, middle};
 			for (u32 n = 0; n < 4; n++) {
 				mapd(devices[n], 2, its_memory.itts + 4096 * n);
@@ -474,18 +464,14 @@ static void off_and_on(void) {
 	store32(GICR_CTLR, 0);
 	state("off");
 	its_int(1, 3);
-	store32(GICR_CTLR, 1);
-	while (load32(GICR_CTLR) & 8)
-		;
+	lpis(0, 1);
 	drain("on");
 	store32(GICR_CTLR, 0);
 	/* By software: 8196 and 8199. */
 	store8(its_memory.pending[0] + (LPI + 4) / 8, 0x90);
 	dsb();
 	store64(GICR_PROPBASER(0), its_memory.properties | 13);
-	store32(GICR_CTLR, 1);
-	while (load32(GICR_CTLR) & 8)
-		;
+	lpis(0, 1);
 	drain("by the table");
 	/* 14 bits of INTID: LPIs end at 16383. */
 	mapti(1, 8, 16383, 0);
