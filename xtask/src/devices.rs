@@ -52,9 +52,14 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// An initramfs with all drivers and these scripts.
+/// An initramfs with all of the board's drivers and these scripts.
 fn initrd(guests: &Guests, kernel: Kernel, name: &str, scripts: &[(&str, &str)]) -> Result<PathBuf> {
-    let mut files = guests.drivers(BOARD, kernel)?;
+    initrd_of(guests, guests.drivers(BOARD, kernel)?, name, scripts)
+}
+
+/// An initramfs with these files of drivers, a script that loads them, and these scripts.
+fn initrd_of(guests: &Guests, mut files: Vec<File>, name: &str, scripts: &[(&str, &str)]) -> Result<PathBuf> {
+    files.push(File::executable("modules/load", include_str!("../initramfs/devices/load.sh")));
     files.extend(scripts.iter().map(|(name, text)| File::executable(format!("batch/{name}.sh"), *text)));
     guests.initrd_with(&format!("devices-{name}"), &files)
 }

@@ -1,7 +1,5 @@
 # Waits for the power button, and powers off as an init would.
-for module in $(cat /modules/order); do
-	insmod /modules/$module.ko
-done
+. /modules/load
 until [ -c /dev/input/event0 ]; do usleep 100000; done
 echo "devices: waiting for $(cat /sys/class/input/event0/device/name)"
 # An event: time (16), type (2), code (2), value (4).

@@ -1,7 +1,5 @@
 # A disk of which the host loses a part while it is mounted.
-for module in $(cat /modules/order); do
-	insmod /modules/$module.ko || echo "devices: cannot load $module"
-done
+. /modules/load
 mkdir -p /mnt
 mount -t ext4 /dev/vda /mnt && echo "devices: mounted"
 for n in 1 2 3 4 5 6 7 8; do

@@ -1,7 +1,5 @@
 # Works the board's devices; xtask/src/devices.rs says what there is and what must come out.
-for module in $(cat /modules/order); do
-	insmod /modules/$module.ko || echo "devices: cannot load $module"
-done
+. /modules/load
 wait_for() {
 	i=0
 	while [ ! -e "$1" ]; do

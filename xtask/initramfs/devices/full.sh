@@ -1,7 +1,5 @@
 # A disk that the host has less room for than it promised; xtask/src/devices/failing.rs says what must come out.
-for module in $(cat /modules/order); do
-	insmod /modules/$module.ko || echo "devices: cannot load $module"
-done
+. /modules/load
 mkdir -p /mnt
 mount -t ext4 /dev/vda /mnt && echo "devices: mounted"
 n=1

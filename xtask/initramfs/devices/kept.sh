@@ -1,7 +1,5 @@
 # Looks at what full.sh left.
-for module in $(cat /modules/order); do
-	insmod /modules/$module.ko || echo "devices: cannot load $module"
-done
+. /modules/load
 mkdir -p /mnt
 mount -t ext4 /dev/vda /mnt && echo "devices: mounted"
 n=1

@@ -1,7 +1,5 @@
 # Listens on the virtio console, writes with a flush, says so there, and waits to be killed.
-for module in $(cat /modules/order); do
-	insmod /modules/$module.ko
-done
+. /modules/load
 until [ -b /dev/vda ] && [ -c /dev/hvc0 ]; do usleep 100000; done
 exec </dev/hvc0 >/dev/hvc0
 stty raw -echo

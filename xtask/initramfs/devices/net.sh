@@ -1,7 +1,5 @@
 # vambrace.port=N says where the host listens.
-for module in $(cat /modules/order); do
-	insmod /modules/$module.ko || echo "devices: cannot load $module"
-done
+. /modules/load
 try() {
 	name=$1
 	shift

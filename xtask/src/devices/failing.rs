@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 
 use crate::boot::{self, Boot, Echo, Machine, Outcome};
-use crate::guests::{File, Guests, Kernel, ROOT};
+use crate::guests::{Guests, Kernel, ROOT};
 use crate::session::Session;
 use crate::{setup, shell};
 
@@ -31,9 +31,7 @@ fn file_system(name: &str) -> Result<PathBuf> {
 }
 
 fn boot(guests: &Guests, kernel: Kernel, name: &str, script: &str, disk: &Path) -> Result<Boot> {
-    let mut files = guests.drivers(ROOT, kernel)?;
-    files.push(File::executable(format!("batch/{name}.sh"), script));
-    let initrd = guests.initrd_with(&format!("devices-{name}"), &files)?;
+    let initrd = super::initrd_of(guests, guests.drivers(ROOT, kernel)?, name, &[(name, script)])?;
     let mut boot = Boot::new(guests, kernel, &format!("vambrace.batch={name} quiet")).with_initrd(&initrd);
     super::words(&mut boot, &[("--disk", disk)]);
     Ok(boot)
