@@ -38,6 +38,16 @@ impl GuestMemory {
     pub fn write(&self, addr: u64, from: &[u8]) -> Option<()> {
         self.ram.write_bytes(self.offset(addr, from.len() as u64)?, from)
     }
+    /// Reads a byte.
+    #[must_use]
+    pub fn read_u8(&self, addr: u64) -> Option<u8> {
+        self.ram.read_u8(self.offset(addr, 1)?)
+    }
+    /// Reads a 64-bit value, untorn where `addr` is a multiple of 8.
+    #[must_use]
+    pub fn read_u64(&self, addr: u64) -> Option<u64> {
+        self.ram.read_u64(self.offset(addr, 8)?)
+    }
     /// Reads a 16-bit value, untorn where `addr` is even.
     #[must_use]
     pub fn read_u16(&self, addr: u64) -> Option<u16> {

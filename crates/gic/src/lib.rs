@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use arch::gic::VirtualInterface;
 use arch::policy::Policy;
 use arch::sysreg::Enc;
-use bus::{CpuInterface, CpuLines, IrqSink, Level};
+use bus::{CpuInterface, CpuLines, GuestMemory, IrqSink, Level};
 use thiserror::Error;
 
 mod controller;
@@ -20,7 +20,6 @@ mod cpu_interface;
 mod distributor;
 mod its;
 mod lpi;
-mod memory;
 mod priority;
 mod redistributor;
 pub mod spec;
@@ -33,7 +32,6 @@ mod virtual_interface;
 pub use controller::Controller;
 pub use distributor::Distributor;
 pub use its::ItsFrames;
-pub use memory::Memory;
 pub use redistributor::Redistributors;
 pub use state::Sleep;
 pub use v2::{CpuInterfaces, DistributorV2, GicV2};
@@ -91,7 +89,7 @@ pub struct Config {
     /// redistributor. A board that starts a kernel in the firmware's stead hands it over [`Sleep::Awake`].
     pub sleep: Sleep,
     /// Guest memory, if there are to be LPIs and an ITS, whose tables are there.
-    pub memory: Option<Memory>,
+    pub memory: Option<GuestMemory>,
 }
 
 impl Config {

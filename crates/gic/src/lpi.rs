@@ -6,9 +6,9 @@
 
 use std::collections::BTreeSet;
 
+use bus::GuestMemory;
 use snapshot::{Codec, Invalid};
 
-use crate::memory::Memory;
 use crate::spec::{FIRST_LPI, LPI_ID_BITS, PRIORITY_MASK, gicr_ctlr, gicr_pendbaser, gicr_propbaser};
 use crate::state::State;
 
@@ -115,13 +115,13 @@ impl Lpis {
     }
 
     /// What the configuration table says of LPI `n`, which is pending. A table that is not in RAM enables nothing.
-    fn configuration(&self, memory: &Memory, n: usize) -> u8 {
+    fn configuration(&self, memory: &GuestMemory, n: usize) -> u8 {
         let at = (self.propbaser & gicr_propbaser::ADDRESS) + n as u64;
         PENDING | memory.read_u8(at).unwrap_or(0) & (PRIORITY_MASK | ENABLED)
     }
 
     /// Sets or clears LPI `n`'s bit in the pending table.
-    fn store(&self, memory: &Memory, n: usize, is_pending: u8) {
+    fn store(&self, memory: &GuestMemory, n: usize, is_pending: u8) {
         let intid = n as u64 + u64::from(FIRST_LPI);
         let at = (self.pendbaser & gicr_pendbaser::ADDRESS) + intid / 8;
         if let Some(byte) = memory.read_u8(at) {
@@ -129,7 +129,7 @@ impl Lpis {
             let new = byte & !bit | if is_pending == 0 { 0 } else { bit };
             if new != byte {
                 // What could be read can be written.
-                let _ = memory.write_u8(at, new);
+                let _ = memory.write(at, &[new]);
             }
         }
     }
@@ -146,13 +146,13 @@ impl Lpis {
     }
 
     /// Takes the pending table as it is in memory. Gives how many are pending.
-    fn load(&mut self, memory: &Memory) -> i64 {
+    fn load(&mut self, memory: &GuestMemory) -> i64 {
         self.forget();
         let mut table = vec![0u8; COUNT / 8];
         // The first KiB would be that of the interrupts below 8192; a table that is not in RAM has nothing.
         let at = (self.pendbaser & gicr_pendbaser::ADDRESS) + u64::from(FIRST_LPI) / 8;
         let count = self.count();
-        if memory.read_bytes(at, &mut table[..count / 8]).is_none() {
+        if memory.read(at, &mut table[..count / 8]).is_none() {
             return 0;
         }
         let mut found = 0;

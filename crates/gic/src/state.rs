@@ -12,11 +12,10 @@ use std::sync::Arc;
 
 use arch::gic::VirtualInterface as Model;
 use arch::policy::Policy;
-use bus::{CpuLines, Level, Size};
+use bus::{CpuLines, GuestMemory, Level, Size};
 
 use crate::its::Messages;
 use crate::lpi::Lpis;
-use crate::memory::Memory;
 use crate::priority::{ActivePriorities, Group, IDLE, MIN_BPR0, MIN_BPR1, group_priority};
 use crate::spec::{
     BitReg, IntReg, MAX_SPIS, PRIORITY_BITS, PRIORITY_MASK, PRIVATE, SPECIAL, gicr_ctlr, icc_ctlr, irouter,
@@ -365,7 +364,7 @@ impl State {
         pes: Vec<(Arc<CpuLines>, Model)>,
         sleep: Sleep,
         policy: Policy,
-        memory: Option<Memory>,
+        memory: Option<GuestMemory>,
     ) -> Self {
         let mut ranges = BTreeMap::new();
         for (index, affinity) in affinities.iter().enumerate() {

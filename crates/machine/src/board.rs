@@ -8,7 +8,7 @@ use arch::Pa;
 use arch::feature::Feature;
 use arch::model::CpuModel;
 use arch::policy::Policy;
-use bus::{Bus, CpuLines, Device, IrqLine, IrqSink, Level, Ram};
+use bus::{Bus, CpuLines, Device, GuestMemory, IrqLine, IrqSink, Level, Ram};
 use cpu::{CodeCache, Conduit, Pe, PeConfig, Semihosting};
 use gic::{Gic, GicV2};
 use thiserror::Error;
@@ -234,7 +234,7 @@ fn interrupt_controller(
         interfaces: config.models.iter().map(|model| model.gic).collect(),
         policy: config.policy,
         sleep: gic::Sleep::Awake,
-        memory: has_its.then(|| gic::Memory::new(bus.ram().clone(), Pa(map::RAM_BASE))),
+        memory: has_its.then(|| GuestMemory::new(bus.ram().clone(), bus.ram_base())),
     })?;
     bus.map(Pa(map::GICD.base), map::GICD.len, shared(gic.distributor()))?;
     if has_its {

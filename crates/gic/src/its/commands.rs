@@ -1,8 +1,9 @@
 //! The ITS's commands (IHI 0069, §5.3).
 
+use bus::GuestMemory;
+
 use super::spec::{DEVICE_BITS, EVENT_BITS, baser, command};
 use super::tables::{self, Device, Event};
-use crate::memory::Memory;
 use crate::state::State;
 
 /// A command that cannot be: its number is of none, what it names is out of range or not mapped, or a table is not in
@@ -42,7 +43,7 @@ impl Command {
 
 /// The ITS's tables.
 struct Tables<'a> {
-    memory: &'a Memory,
+    memory: &'a GuestMemory,
     devices: u64,
     collections: u64,
     pes: usize,
@@ -60,7 +61,7 @@ impl Tables<'_> {
         self.memory.read_u64(at).ok_or(CommandError)
     }
     fn write(&self, at: u64, entry: u64) -> Result<(), CommandError> {
-        self.memory.write_u64(at, entry).ok_or(CommandError)
+        self.memory.write(at, &entry.to_le_bytes()).ok_or(CommandError)
     }
     /// Where the entry of a device's event is.
     fn event_slot(&self, device: u32, event: u32) -> Result<u64, CommandError> {

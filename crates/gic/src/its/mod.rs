@@ -11,12 +11,11 @@ mod commands;
 mod tables;
 
 use arch::policy::{Choices, Policy};
-use bus::{Device, DeviceFault, MmioAccess, Size};
+use bus::{Device, DeviceFault, GuestMemory, MmioAccess, Size};
 use snapshot::{Codec, Invalid};
 
 use crate::Gic;
 use crate::lpi::Work;
-use crate::memory::Memory;
 use crate::spec::{Access, IIDR, find, id_register};
 use crate::state::State;
 use commands::Command;
@@ -28,7 +27,7 @@ const CHOOSER: u64 = 1 << 32;
 /// What a GIC with LPIs has beside one without.
 pub struct Messages {
     /// Where the tables are.
-    pub memory: Memory,
+    pub memory: GuestMemory,
     /// The ITS.
     pub its: Its,
     /// What may be done in the present round.
@@ -37,7 +36,7 @@ pub struct Messages {
 
 impl Messages {
     /// The reset state.
-    pub fn new(memory: Memory, policy: Policy) -> Self {
+    pub fn new(memory: GuestMemory, policy: Policy) -> Self {
         Self { memory, its: Its::new(policy), work: Work::new() }
     }
 
@@ -82,7 +81,7 @@ impl Its {
     }
 
     /// The next command; `None` where it is not in memory.
-    fn command(&self, memory: &Memory) -> Option<Command> {
+    fn command(&self, memory: &GuestMemory) -> Option<Command> {
         let at = (self.cbaser & cbaser::ADDRESS) + self.creadr;
         let mut words = [0; 4];
         for (n, word) in words.iter_mut().enumerate() {

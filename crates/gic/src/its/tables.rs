@@ -1,8 +1,9 @@
 //! The ITS's tables in guest memory. Their entries are this implementation's own, 8 bytes each; software only makes room for
 //! them and zeroes it (IHI 0069, §5.2). Whatever is in them is checked as it is read.
 
+use bus::GuestMemory;
+
 use super::spec::{ENTRY, EVENT_BITS, baser};
-use crate::memory::Memory;
 
 /// Bit 63 of each entry.
 const VALID: u64 = 1 << 63;
@@ -67,7 +68,7 @@ pub fn target(entry: u64, pes: usize) -> Option<usize> {
 }
 
 /// Where entry `id` of the table that `GITS_BASER<n>` describes is; `None` where the table has no such entry.
-pub fn slot(memory: &Memory, baser: u64, id: u32) -> Option<u64> {
+pub fn slot(memory: &GuestMemory, baser: u64, id: u32) -> Option<u64> {
     if baser & baser::VALID == 0 {
         return None;
     }

@@ -1,13 +1,12 @@
 //! LPIs and the ITS: what commands do, which `guest/bare/its.c` compares with QEMU; here what that cannot show: command
 //! errors that stall, bounded work, snapshots, junk.
 
-use bus::Ram;
+use bus::{GuestMemory, Ram};
 use snapshot::Codec;
 
 use super::*;
 use crate::its::{ItsFrames, spec::command};
 use crate::lpi::Work;
-use crate::memory::Memory;
 
 const RAM: u64 = 0x4000_0000;
 const RAM_BYTES: u64 = 1 << 20;
@@ -45,7 +44,7 @@ impl Lab {
             interfaces: vec![VirtualInterface::DEFAULT; 2],
             policy,
             sleep: Sleep::Awake,
-            memory: Some(Memory::new(ram.clone(), arch::Pa(RAM))),
+            memory: Some(GuestMemory::new(ram.clone(), arch::Pa(RAM))),
         };
         let gic = Gic::new(config).unwrap();
         let its = gic.its();
