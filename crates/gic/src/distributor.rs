@@ -6,7 +6,7 @@ use snapshot::{Codec, Invalid};
 use crate::Gic;
 use crate::spec::{
     Access, DIST_PIDR0, DISTRIBUTOR, DistReg, IIDR, IntReg, PRIVATE, SPECIAL, find, gicd_ctlr, gicd_typer, id_register,
-    statusr,
+    merge, statusr,
 };
 use crate::state::State;
 
@@ -124,9 +124,7 @@ fn write(state: &mut State, offset: u64, size: Size, value: u64) {
         }
         DistReg::Router => {
             if let Some(spi) = spi_at(state, at) {
-                let shift = 8 * (at & 4);
-                let mask = size.mask() << shift;
-                state.set_route(spi, state.routes[spi] & !mask | value << shift & mask);
+                state.set_route(spi, merge(state.routes[spi], at, size, value));
             }
         }
         DistReg::Typer | DistReg::Iidr | DistReg::Typer2 | DistReg::Raz | DistReg::Id => {}

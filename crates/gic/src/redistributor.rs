@@ -8,7 +8,7 @@ use snapshot::{Codec, Invalid};
 use crate::Gic;
 use crate::spec::{
     Access, IIDR, REDIST_PIDR0, REDIST_STRIDE, REDISTRIBUTOR, RedistReg, find, gicr_ctlr, gicr_pendbaser,
-    gicr_propbaser, gicr_typer, id_register, statusr, waker,
+    gicr_propbaser, gicr_typer, id_register, merge, statusr, waker,
 };
 use crate::state::{Sleep, State};
 
@@ -146,12 +146,6 @@ fn write(state: &mut State, index: usize, offset: u64, size: Size, value: u64) {
         }
         RedistReg::Iidr | RedistReg::Typer | RedistReg::Id | RedistReg::Raz => {}
     }
-}
-
-/// A 64-bit register, `at` bytes into which `value` was written.
-const fn merge(old: u64, at: u64, size: Size, value: u64) -> u64 {
-    let mask = size.mask() << (8 * at);
-    old & !mask | value << (8 * at) & mask
 }
 
 impl State {

@@ -92,6 +92,24 @@ pub fn find<R>(table: &[Block<R>], offset: u64) -> Option<&Block<R>> {
     Some(&table[at]).filter(|b| offset - b.offset < b.bytes)
 }
 
+/// The block that a read of `size` at `offset` reads: one of that width that can be read.
+pub fn readable<R>(table: &[Block<R>], offset: u64, size: Size) -> Option<&Block<R>> {
+    find(table, offset).filter(|block| block.width.admits(size) && block.access != Access::Wo)
+}
+
+/// Likewise of a write.
+pub fn writable<R>(table: &[Block<R>], offset: u64, size: Size) -> Option<&Block<R>> {
+    find(table, offset).filter(|block| block.width.admits(size) && block.access != Access::Ro)
+}
+
+/// A 64-bit register that held `old`, after a write of `value` at byte `at` of a run of such registers: a half leaves the
+/// other as it is.
+pub const fn merge(old: u64, at: u64, size: Size, value: u64) -> u64 {
+    let shift = 8 * (at & 4);
+    let mask = size.mask() << shift;
+    old & !mask | value << shift & mask
+}
+
 /// The registers with one bit an interrupt, which the distributor and the redistributors have alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BitReg {

@@ -16,7 +16,7 @@ use snapshot::{Codec, Invalid};
 
 use crate::Gic;
 use crate::lpi::Work;
-use crate::spec::{Access, IIDR, find, id_register};
+use crate::spec::{IIDR, id_register, merge, readable, writable};
 use crate::state::State;
 use commands::Command;
 use spec::{Reg, baser, cbaser, ctlr, queue};
@@ -234,10 +234,7 @@ impl Device for ItsFrames {
 }
 
 fn read(its: &Its, offset: u64, size: Size) -> u64 {
-    let Some(block) = find(spec::FRAMES, offset) else { return 0 };
-    if !block.width.admits(size) || block.access == Access::Wo {
-        return 0;
-    }
+    let Some(block) = readable(spec::FRAMES, offset, size) else { return 0 };
     if block.reg == Reg::Id {
         return id_register(offset, spec::PIDR0).into();
     }
@@ -247,10 +244,7 @@ fn read(its: &Its, offset: u64, size: Size) -> u64 {
 
 fn write(state: &mut State, offset: u64, size: Size, value: u64) {
     let Some(messages) = &mut state.messages else { return };
-    let Some(block) = find(spec::FRAMES, offset) else { return };
-    if !block.width.admits(size) || block.access == Access::Ro {
-        return;
-    }
+    let Some(block) = writable(spec::FRAMES, offset, size) else { return };
     let its = &mut messages.its;
     let at = offset - block.offset;
     if block.reg == Reg::Translater {
@@ -260,9 +254,6 @@ fn write(state: &mut State, offset: u64, size: Size, value: u64) {
         }
         return;
     }
-    // A half of a register leaves the other as it is.
-    let shift = 8 * (at & 4);
-    let mask = size.mask() << shift;
     let old = its.read(block.reg, at);
-    its.write(block.reg, at, old & !mask | value << shift & mask);
+    its.write(block.reg, at, merge(old, at, size, value));
 }

@@ -7,7 +7,7 @@ use super::GicV2;
 use super::spec::{CPU_INTERFACE, CpuReg, GICC_IIDR, INTID, OTHER_GROUP, SOURCE_SHIFT, gicc_ctlr};
 use super::state::State;
 use crate::priority::{Group, MIN_BPR0, MIN_BPR1};
-use crate::spec::{Access, PRIORITY_MASK, SGIS, SPURIOUS, find};
+use crate::spec::{PRIORITY_MASK, SGIS, SPURIOUS, readable, writable};
 use crate::state::Pending;
 
 /// The CPU interfaces as a device: a window of [`super::spec::WINDOW`] bytes.
@@ -41,8 +41,7 @@ enum View {
 }
 
 fn read(state: &mut State, access: MmioAccess) -> u32 {
-    let found = find(CPU_INTERFACE, access.offset);
-    let Some(block) = found.filter(|b| b.width.admits(access.size) && b.access != Access::Wo) else { return 0 };
+    let Some(block) = readable(CPU_INTERFACE, access.offset, access.size) else { return 0 };
     let cpu = access.cpu;
     let pe = &state.pes[cpu];
     let active = |group| pe.interface.active.register(group, 0).unwrap_or(0);
@@ -64,8 +63,7 @@ fn read(state: &mut State, access: MmioAccess) -> u32 {
 }
 
 fn write(state: &mut State, access: MmioAccess, value: u32) {
-    let found = find(CPU_INTERFACE, access.offset);
-    let Some(block) = found.filter(|b| b.width.admits(access.size) && b.access != Access::Ro) else { return };
+    let Some(block) = writable(CPU_INTERFACE, access.offset, access.size) else { return };
     let cpu = access.cpu;
     let pe = &mut state.pes[cpu];
     let interface = &mut pe.interface;

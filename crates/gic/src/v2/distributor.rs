@@ -6,7 +6,7 @@ use snapshot::{Codec, Invalid};
 use super::GicV2;
 use super::spec::{self, DISTRIBUTOR, DistReg, GICD_ENABLES, GICD_IIDR, sgir};
 use super::state::State;
-use crate::spec::{Access, BitReg, IntReg, PRIVATE, SGIS, find};
+use crate::spec::{BitReg, IntReg, PRIVATE, SGIS, readable, writable};
 
 /// The distributor as a device: a window of [`spec::WINDOW`] bytes.
 pub struct Distributor(pub(super) GicV2);
@@ -47,9 +47,7 @@ fn bytes(at: u64, size: Size, byte: impl Fn(u32) -> u8) -> u64 {
 
 fn read(state: &mut State, access: MmioAccess) -> u64 {
     let MmioAccess { offset, size, cpu, .. } = access;
-    let Some(block) = find(DISTRIBUTOR, offset).filter(|b| b.width.admits(size) && b.access != Access::Wo) else {
-        return 0;
-    };
+    let Some(block) = readable(DISTRIBUTOR, offset, size) else { return 0 };
     let at = offset - block.offset;
     match block.reg {
         DistReg::Ctlr => state.enables.into(),
@@ -75,9 +73,7 @@ fn target(state: &State, cpu: usize, intid: u32) -> u8 {
 
 fn write(state: &mut State, access: MmioAccess, value: u64) {
     let MmioAccess { offset, size, cpu, .. } = access;
-    let Some(block) = find(DISTRIBUTOR, offset).filter(|b| b.width.admits(size) && b.access != Access::Ro) else {
-        return;
-    };
+    let Some(block) = writable(DISTRIBUTOR, offset, size) else { return };
     let at = offset - block.offset;
     match block.reg {
         DistReg::Ctlr => state.enables = value as u32 & GICD_ENABLES,
