@@ -2,7 +2,7 @@
 
 use bus::GuestMemory;
 
-use super::spec::{DEVICE_BITS, EVENT_BITS, baser, command};
+use super::spec::{DEVICE_BITS, EVENT_BITS, command};
 use super::tables::{self, Device, Event};
 use crate::state::State;
 
@@ -187,9 +187,4 @@ impl State {
         }
         Ok(())
     }
-}
-
-/// What a `GITS_BASER<n>` can hold, for snapshots.
-pub fn is_baser(n: usize, value: u64) -> bool {
-    value & !baser::WRITABLE == baser::FIXED[n]
 }

@@ -72,12 +72,16 @@ impl Its {
         self.ctlr & ctlr::ENABLED != 0
     }
 
+    /// Bytes of the queue.
+    fn queue_len(&self) -> u64 {
+        ((self.cbaser & cbaser::SIZE) + 1) << 12
+    }
+
     /// Is there a command to execute? One that was written behind the end of the queue makes it invalid until another is
     /// (`GITS_CWRITER`).
     fn has_command(&self) -> bool {
-        let bytes = ((self.cbaser & cbaser::SIZE) + 1) << 12;
         let valid = self.is_enabled() && self.cbaser & cbaser::VALID != 0 && self.stalled == 0;
-        valid && self.cwriter < bytes && self.creadr != self.cwriter
+        valid && self.cwriter < self.queue_len() && self.creadr != self.cwriter
     }
 
     /// The next command; `None` where it is not in memory.
@@ -92,8 +96,7 @@ impl Its {
 
     /// A command is done.
     fn advance(&mut self) {
-        let bytes = ((self.cbaser & cbaser::SIZE) + 1) << 12;
-        self.creadr = (self.creadr + queue::COMMAND) % bytes;
+        self.creadr = (self.creadr + queue::COMMAND) % self.queue_len();
     }
 
     fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
@@ -101,11 +104,11 @@ impl Its {
         codec.each([ctlr, basers, cbaser, cwriter, creadr, stalled])?;
         let offsets = [*cwriter, *creadr];
         if *ctlr & !ctlr::ENABLED != 0
-            || (0..2).any(|n| !commands::is_baser(n, basers[n]))
+            || basers.iter().zip(baser::FIXED).any(|(baser, fixed)| *baser & !baser::WRITABLE != fixed)
             || *cbaser & !cbaser::FIELDS != 0
             || offsets.into_iter().any(|offset| offset & !queue::OFFSET != 0)
-            || *creadr >= ((*cbaser & cbaser::SIZE) + 1) << 12
             || *stalled & !queue::RETRY != 0
+            || self.creadr >= self.queue_len()
         {
             return Err(Invalid::new("an ITS in a state that cannot be"));
         }
