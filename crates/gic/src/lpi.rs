@@ -134,6 +134,10 @@ impl Lpis {
         }
     }
 
+    fn is_pending(&self, n: usize) -> bool {
+        self.known.get(n).is_some_and(|byte| *byte != 0)
+    }
+
     /// Which are pending.
     fn pending(&self) -> Vec<usize> {
         self.known.iter().enumerate().filter(|(_, byte)| **byte != 0).map(|(n, _)| n).collect()
@@ -245,18 +249,9 @@ impl State {
         }
     }
 
-    /// Is LPI `intid` pending at PE `pe`?
+    /// Is LPI `intid` pending at PE `pe`, whose table has been read?
     pub fn is_lpi_pending(&self, pe: usize, intid: u32) -> bool {
-        let Some((messages, n)) = self.messages.as_ref().zip(index(intid)) else { return false };
-        let lpis = &self.pes[pe].lpis;
-        if !self.has_lpis_on(pe) || n >= lpis.count() {
-            return false;
-        }
-        if lpis.is_loading {
-            let at = (lpis.pendbaser & gicr_pendbaser::ADDRESS) + u64::from(intid) / 8;
-            return messages.memory.read_u8(at).unwrap_or(0) >> (intid % 8) & 1 != 0;
-        }
-        lpis.known.get(n).is_some_and(|byte| *byte != 0)
+        self.has_lpis_on(pe) && index(intid).is_some_and(|n| self.pes[pe].lpis.is_pending(n))
     }
 
     /// The priority of LPI `intid` at PE `pe`, if it is pending and enabled there: for tests, without [`Lpis::ready`].
@@ -270,7 +265,7 @@ impl State {
     pub fn reread_lpi(&mut self, pe: usize, intid: u32) {
         let Some((messages, n)) = self.messages.as_ref().zip(index(intid)) else { return };
         let lpis = &mut self.pes[pe].lpis;
-        if lpis.known.get(n).is_some_and(|byte| *byte != 0) {
+        if lpis.is_pending(n) {
             let byte = lpis.configuration(&messages.memory, n);
             lpis.set(n, byte);
             self.touch(pe);
@@ -293,9 +288,6 @@ impl State {
             return 0;
         }
         let mut cost = PASS;
-        if self.pes[from].lpis.is_loading {
-            cost += self.load_lpis(from);
-        }
         for n in self.pes[from].lpis.pending() {
             let intid = n as u32 + FIRST_LPI;
             self.clear_lpi(from, intid);

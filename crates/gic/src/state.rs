@@ -341,7 +341,7 @@ pub struct State {
     pub pes: Vec<Pe>,
     /// What LPIs need, where there are any.
     pub messages: Option<Messages>,
-    /// PEs that have yet to read their pending tables.
+    /// PEs that have yet to read their pending tables, as [`Lpis::is_loading`] says.
     pub to_load: BTreeSet<u16>,
     /// PEs by the upper 28 bits of the affinity; one entry for each of the 16 Aff0 values of such a range.
     ranges: BTreeMap<u32, [u16; 16]>,

@@ -163,7 +163,8 @@ impl Its {
 }
 
 impl State {
-    /// Goes on with what waits, as far as the round that began at `now` may have it: pending tables, then commands.
+    /// Goes on with what waits, as far as the round that began at `now` may have it: pending tables, then commands, which so
+    /// find all tables read.
     pub fn work(&mut self, now: u64) {
         let Some(messages) = &mut self.messages else { return };
         messages.work.begin(now);
