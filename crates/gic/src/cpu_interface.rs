@@ -77,7 +77,8 @@ fn highest_pending(state: &State, pe: usize, group: Group) -> u64 {
 /// A read of `ICC_IAR*`: the pending interrupt becomes active and its group priority the running priority.
 fn acknowledge(state: &mut State, index: usize, group: Group) -> u64 {
     let pe = &mut state.pes[index];
-    let Some(Pending { intid, priority, .. }) = pe.hppi.filter(|p| p.group == group && pe.can_signal(*p)) else {
+    let Some(Pending { intid, priority, .. }) = pe.hppi.filter(|p| p.group == group && pe.interface.can_signal(*p))
+    else {
         return SPURIOUS.into();
     };
     let group_priority = pe.interface.group_priority(group, priority);

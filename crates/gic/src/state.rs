@@ -81,7 +81,7 @@ impl Bank {
         if self.group >> n & 1 == 0 { Group::Zero } else { Group::One }
     }
     /// Of `candidates`, those whose group is in `groups`.
-    pub const fn in_groups(&self, candidates: u32, groups: Groups) -> u32 {
+    const fn in_groups(&self, candidates: u32, groups: Groups) -> u32 {
         candidates & ((self.group & groups.one) | (!self.group & groups.zero))
     }
 
@@ -102,9 +102,15 @@ impl Bank {
         }
     }
 
+    /// What [`Bank::best`] finds of the candidates in `groups`, where the bank begins with INTID `first`.
+    pub fn highest(&self, candidates: u32, groups: Groups, first: u32) -> Option<Pending> {
+        let (priority, n) = self.best(self.in_groups(candidates, groups))?;
+        Some(Pending { intid: first + n, priority, group: self.group_of(n) })
+    }
+
     /// The candidate of highest priority as (priority, bit); of equal ones that with the lowest INTID, which is this
     /// implementation's choice where the architecture leaves it open (§4.8).
-    pub fn best(&self, mut candidates: u32) -> Option<(u8, u32)> {
+    fn best(&self, mut candidates: u32) -> Option<(u8, u32)> {
         let mut best = None;
         while candidates != 0 {
             let n = candidates.trailing_zeros();
@@ -225,6 +231,13 @@ impl Interface {
             _ => group_priority(priority, self.bpr[0]),
         }
     }
+    /// May it signal `pending`: does that pass the priority mask and preempt what runs? (§4.8)
+    pub fn can_signal(&self, pending: Pending) -> bool {
+        let running = self.active.running();
+        // By the pending one's binary point: without bits of group priority there is no preemption.
+        let group_priority = |priority| self.group_priority(pending.group, priority);
+        pending.priority < self.pmr && (running == IDLE || group_priority(pending.priority) < group_priority(running))
+    }
     /// Folds the state.
     pub fn hash(&self, state: &mut dyn core::hash::Hasher) {
         state.write(&[self.pmr, self.bpr[0], self.bpr[1]]);
@@ -284,15 +297,6 @@ pub struct Pe {
 }
 
 impl Pe {
-    /// May the interface signal `pending`: does it pass the priority mask and preempt what runs? (§4.8)
-    pub fn can_signal(&self, pending: Pending) -> bool {
-        let running = self.interface.active.running();
-        // By the pending one's binary point: without bits of group priority there is no preemption.
-        let group_priority = |priority| self.interface.group_priority(pending.group, priority);
-        pending.priority < self.interface.pmr
-            && (running == IDLE || group_priority(pending.priority) < group_priority(running))
-    }
-
     fn place(&mut self, bank: usize, bit: u32) {
         self.spis[bank] |= bit;
         self.spi_words |= 1 << bank;
@@ -313,14 +317,17 @@ impl Pe {
     }
 
     fn drive_physical(&mut self, lines: u32) {
-        let changed = lines ^ self.driven;
-        if changed & lines != 0 {
-            self.wires.drive(changed & lines, Level::High);
+        drive_changes(&self.wires, &mut self.driven, lines);
+    }
+}
+
+/// Drives what differs from the lines `driven` before.
+pub fn drive_changes(wires: &CpuLines, driven: &mut u32, lines: u32) {
+    let changed = lines ^ std::mem::replace(driven, lines);
+    for (mask, level) in [(changed & lines, Level::High), (changed & !lines, Level::Low)] {
+        if mask != 0 {
+            wires.drive(mask, level);
         }
-        if changed & !lines != 0 {
-            self.wires.drive(changed & !lines, Level::Low);
-        }
-        self.driven = lines;
     }
 }
 
@@ -430,7 +437,7 @@ impl State {
             let pe = &mut self.pes[index as usize];
             pe.touched = false;
             pe.hppi = hppi;
-            let lines = match hppi.filter(|p| pe.can_signal(*p)).map(|p| p.group) {
+            let lines = match hppi.filter(|p| pe.interface.can_signal(*p)).map(|p| p.group) {
                 Some(Group::Zero) => CpuLines::FIQ,
                 Some(Group::One) => CpuLines::IRQ,
                 None => 0,
@@ -452,20 +459,15 @@ impl State {
     fn highest_in(&self, pe: &Pe, enables: u32) -> Option<Pending> {
         let groups = Groups::enabled(enables);
         let private = &pe.bank;
-        let mut best = private.best(private.in_groups(private.ready(), groups)).map(|(priority, n)| Pending {
-            intid: n,
-            priority,
-            group: private.group_of(n),
-        });
+        let mut best = private.highest(private.ready(), groups, 0);
         let mut words = pe.spi_words;
         while words != 0 {
             let at = words.trailing_zeros();
             words &= words - 1;
             let bank = &self.banks[at as usize];
-            if let Some((priority, n)) = bank.best(bank.in_groups(pe.spis[at as usize], groups))
-                && best.is_none_or(|b| priority < b.priority)
-            {
-                best = Some(Pending { intid: PRIVATE + at * 32 + n, priority, group: bank.group_of(n) });
+            let found = bank.highest(pe.spis[at as usize], groups, PRIVATE + at * 32);
+            if let Some(found) = found.filter(|found| best.is_none_or(|b| found.priority < b.priority)) {
+                best = Some(found);
             }
         }
         // LPIs are of group 1 (§4.6).

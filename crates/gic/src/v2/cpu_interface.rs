@@ -102,7 +102,7 @@ fn seen(state: &State, cpu: usize, view: View, pending: Pending) -> u32 {
 /// A read of `GICC_IAR` or `GICC_AIAR`: what is shown becomes active, and its group priority the running priority.
 fn acknowledge(state: &mut State, cpu: usize, view: View) -> u32 {
     let pe = &state.pes[cpu];
-    let Some(pending) = pe.hppi.filter(|pending| pe.can_signal(*pending)) else { return SPURIOUS };
+    let Some(pending) = pe.hppi.filter(|pending| pe.interface.can_signal(*pending)) else { return SPURIOUS };
     let value = seen(state, cpu, view, pending);
     if value & INTID != pending.intid {
         return value;

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use bus::{CpuLines, Level};
+use bus::CpuLines;
 use snapshot::{Codec, Invalid};
 
 use super::spec::{GICD_ENABLES, gicc_ctlr};
-use crate::priority::{Group, IDLE};
+use crate::priority::Group;
 use crate::spec::{PRIVATE, SGIS, icc_ctlr};
-use crate::state::{Bank, Groups, Interface, Pending};
+use crate::state::{Bank, Groups, Interface, Pending, drive_changes};
 
 /// One CPU: its private interrupts and its interface.
 pub struct Pe {
@@ -41,29 +41,11 @@ impl Pe {
         self.interface.ctlr = if self.ctlr & gicc_ctlr::CBPR != 0 { icc_ctlr::CBPR } else { 0 };
     }
 
-    /// May the interface signal `pending`: does it pass the priority mask and preempt what runs? (§3.3)
-    pub fn can_signal(&self, pending: Pending) -> bool {
-        let running = self.interface.active.running();
-        let group_priority = |priority| self.interface.group_priority(pending.group, priority);
-        pending.priority < self.interface.pmr
-            && (running == IDLE || group_priority(pending.priority) < group_priority(running))
-    }
-
     /// The SGI `n` is pending as long as somebody sent it.
     pub fn set_sources(&mut self, n: usize, sources: u8) {
         self.sources[n] = sources;
         let bit = 1 << n;
         self.bank.latch = self.bank.latch & !bit | if sources == 0 { 0 } else { bit };
-    }
-
-    fn drive(&mut self, lines: u32) {
-        let changed = lines ^ self.driven;
-        self.driven = lines;
-        for (mask, level) in [(changed & lines, Level::High), (changed & !lines, Level::Low)] {
-            if mask != 0 {
-                self.wires.drive(mask, level);
-            }
-        }
     }
 
     fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
@@ -125,11 +107,7 @@ impl State {
     fn highest(&self, index: usize) -> Option<Pending> {
         let pe = &self.pes[index];
         let groups = Groups::enabled(self.enables & pe.interface.enables);
-        let best = |bank: &Bank, candidates: u32, first: u32| {
-            let found = bank.best(bank.in_groups(candidates, groups));
-            found.map(|(priority, n)| Pending { intid: first + n, priority, group: bank.group_of(n) })
-        };
-        let mut highest = best(&pe.bank, pe.bank.ready(), 0);
+        let mut highest = pe.bank.highest(pe.bank.ready(), groups, 0);
         for (at, bank) in self.banks.iter().enumerate() {
             let ready = bank.ready();
             if ready == 0 {
@@ -137,7 +115,7 @@ impl State {
             }
             let here =
                 (0..32).filter(|n| self.targets[at * 32 + n] >> index & 1 != 0).fold(0, |set, n| set | 1u32 << n);
-            let found = best(bank, ready & here, PRIVATE + 32 * at as u32);
+            let found = bank.highest(ready & here, groups, PRIVATE + 32 * at as u32);
             if let Some(found) = found.filter(|f| highest.is_none_or(|h| f.priority < h.priority)) {
                 highest = Some(found);
             }
@@ -151,12 +129,12 @@ impl State {
             let hppi = self.highest(index);
             let pe = &mut self.pes[index];
             pe.hppi = hppi;
-            let lines = match hppi.filter(|p| pe.can_signal(*p)).map(|p| p.group) {
+            let lines = match hppi.filter(|p| pe.interface.can_signal(*p)).map(|p| p.group) {
                 Some(Group::Zero) if pe.ctlr & gicc_ctlr::FIQ_EN != 0 => CpuLines::FIQ,
                 Some(_) => CpuLines::IRQ,
                 None => 0,
             };
-            pe.drive(lines);
+            drive_changes(&pe.wires, &mut pe.driven, lines);
         }
     }
 
