@@ -80,21 +80,17 @@ fn write(state: &mut State, access: MmioAccess, value: u64) {
         DistReg::Int(reg) => write_interrupts(state, cpu, reg, at, size, value),
         DistReg::Targets if state.pes.len() == 1 => {}
         DistReg::Targets => {
-            let all = (0xffu32 >> (8 - state.pes.len())) as u8;
             for n in 0..size.bytes() {
-                let spi = ((at + n) as u32).checked_sub(PRIVATE).map(|spi| spi as usize);
-                if let Some(spi) = spi.filter(|spi| *spi < state.targets.len())
-                    && state.banks[spi / 32].implemented >> (spi % 32) & 1 != 0
-                {
-                    state.targets[spi] = (value >> (8 * n)) as u8 & all;
+                let intid = (at + n) as u32;
+                if intid >= PRIVATE && state.bank(cpu, intid).is_some() {
+                    state.targets[(intid - PRIVATE) as usize] = (value >> (8 * n)) as u8 & state.all_pes();
                 }
             }
         }
         DistReg::Sgi => send(state, cpu, value as u32),
         DistReg::ClearSgi | DistReg::SetSgi => {
-            let there = (0xffu32 >> (8 - state.pes.len())) as u8;
             for n in 0..size.bytes() {
-                let (sgi, bits) = ((at + n) as usize, (value >> (8 * n)) as u8 & there);
+                let (sgi, bits) = ((at + n) as usize, (value >> (8 * n)) as u8 & state.all_pes());
                 let old = state.pes[cpu].sources[sgi];
                 let new = if block.reg == DistReg::SetSgi { old | bits } else { old & !bits };
                 state.pes[cpu].set_sources(sgi, new);

@@ -92,6 +92,11 @@ impl State {
         }
     }
 
+    /// The CPUs that there are, as a set.
+    pub fn all_pes(&self) -> u8 {
+        (0xffu32 >> (8 - self.pes.len())) as u8
+    }
+
     /// The bank of INTID `intid` as CPU `pe` sees it, and the bit in it, where there is such an interrupt.
     pub fn bank(&mut self, pe: usize, intid: u32) -> Option<(&mut Bank, u32)> {
         let n = intid % 32;
