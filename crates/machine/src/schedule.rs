@@ -206,7 +206,7 @@ impl Cpu {
 
     /// Saves or loads what it does, where the PE has been.
     pub(crate) fn persist_state(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
-        let Sleep { lines, until, latest, watched } = &mut self.sleep;
-        codec.each([&mut self.state, lines, until, latest, watched])
+        let Self { pe: _, state, code: _, lines: _, sleep: Sleep { lines, until, latest, watched } } = self;
+        codec.each([state, lines, until, latest, watched])
     }
 }

@@ -52,8 +52,9 @@ fn settings<T: std::str::FromStr<Err: std::fmt::Display>>(
 
 impl Persist for Disk {
     fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
-        path(&mut self.path, codec)?;
-        codec.value(&mut self.access)
+        let Self { path: file, access } = self;
+        path(file, codec)?;
+        codec.value(access)
     }
 }
 
@@ -65,15 +66,17 @@ impl Default for Disk {
 
 impl Persist for Variables {
     fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
-        path(&mut self.path, codec)?;
-        codec.value(&mut self.writes)
+        let Self { path: file, writes } = self;
+        path(file, codec)?;
+        codec.value(writes)
     }
 }
 
 impl Persist for FirmwareConfig {
     fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
-        path(&mut self.code, codec)?;
-        codec.value(&mut self.variables)
+        let Self { code, variables } = self;
+        path(code, codec)?;
+        codec.value(variables)
     }
 }
 
@@ -96,9 +99,10 @@ persist_fields!(Distance { between, is });
 
 impl Persist for Node {
     fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
-        let mut range = self.cpus.as_ref().map(|cpus| (*cpus.start(), *cpus.end()));
-        codec.each([&mut self.memory, &mut range])?;
-        self.cpus = range.map(|(first, last)| first..=last);
+        let Self { cpus, memory } = self;
+        let mut range = cpus.as_ref().map(|cpus| (*cpus.start(), *cpus.end()));
+        codec.each([memory, &mut range])?;
+        *cpus = range.map(|(first, last)| first..=last);
         Ok(())
     }
 }
