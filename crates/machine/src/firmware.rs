@@ -12,7 +12,6 @@ use crate::map;
 /// The devices.
 pub struct FirmwareDevices {
     configuration: Arc<Mutex<FwCfg>>,
-    cpus: u16,
 }
 
 impl FirmwareDevices {
@@ -28,10 +27,9 @@ impl FirmwareDevices {
             bus.map_flash(Pa(window.base), window.len, Arc::new(Mutex::new(flash)), at)?;
         }
         let memory = GuestMemory::new(bus.ram().clone(), bus.ram_base());
-        let cpus = cpus as u16;
-        let configuration = Arc::new(Mutex::new(FwCfg::new("fw-cfg", memory, Items::new(cpus))));
+        let configuration = Arc::new(Mutex::new(FwCfg::new("fw-cfg", memory, Items::new(cpus as u16))));
         bus.map(Pa(map::FW_CFG.base), map::FW_CFG.len, configuration.clone())?;
-        Ok(Self { configuration, cpus })
+        Ok(Self { configuration })
     }
 
     /// Where bank `n` is in the flash behind RAM.
@@ -39,10 +37,8 @@ impl FirmwareDevices {
         map::FLASH[0].len * n as u64
     }
 
-    /// Tells the firmware what `items` adds to what every machine says.
+    /// Tells the firmware what `add` adds to what every machine says.
     pub(crate) fn tell(&self, add: impl FnOnce(&mut Items)) {
-        let mut items = Items::new(self.cpus);
-        add(&mut items);
-        self.configuration.lock().expect("no device panics").set_items(items);
+        add(self.configuration.lock().expect("no device panics").items_mut());
     }
 }

@@ -103,9 +103,9 @@ impl FwCfg {
         Self { name: name.into(), memory, items, selected: 0, position: 0, high: 0 }
     }
 
-    /// Gives it other items.
-    pub fn set_items(&mut self, items: Items) {
-        self.items = items;
+    /// Its items, before a guest reads them.
+    pub fn items_mut(&mut self) -> &mut Items {
+        &mut self.items
     }
 
     fn select(&mut self, number: u16) {
