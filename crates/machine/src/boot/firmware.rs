@@ -50,29 +50,24 @@ pub(crate) fn load(
 fn fill(flag: &'static str, path: &Path, ram: &Ram, n: usize) -> Result<(), BootError> {
     let limit = FLASH[n].len;
     let mut file = open(flag, path)?.take(limit + 1);
-    let mut piece = vec![0; PIECE];
+    let mut piece = Vec::with_capacity(PIECE);
     let mut done = 0;
     loop {
-        let mut filled = 0;
-        while filled < PIECE {
-            let error = |source| BootError::Read { flag, path: path.to_owned(), source };
-            match file.read(&mut piece[filled..]).map_err(error)? {
-                0 => break,
-                count => filled += count,
-            }
-        }
-        let too_large = || BootError::FileTooLarge { flag, path: path.to_owned(), limit };
-        let bytes = &piece[..filled];
-        if done + filled as u64 > limit {
-            return Err(too_large());
-        }
-        if bytes.iter().any(|byte| *byte != 0) {
-            ram.write_flash(FirmwareDevices::bank(n) + done, bytes).ok_or_else(too_large)?;
-        }
-        done += filled as u64;
-        if filled < PIECE {
+        let error = |source| BootError::Read { flag, path: path.to_owned(), source };
+        piece.clear();
+        file.by_ref().take(PIECE as u64).read_to_end(&mut piece).map_err(error)?;
+        if piece.is_empty() {
             break;
         }
+        let too_large = || BootError::FileTooLarge { flag, path: path.to_owned(), limit };
+        let end = done + piece.len() as u64;
+        if end > limit {
+            return Err(too_large());
+        }
+        if piece.iter().any(|byte| *byte != 0) {
+            ram.write_flash(FirmwareDevices::bank(n) + done, &piece).ok_or_else(too_large)?;
+        }
+        done = end;
     }
     if done == 0 { Err(BootError::Empty { flag, path: path.to_owned() }) } else { Ok(()) }
 }
