@@ -11,8 +11,8 @@ use arch::{El, Pa, Va};
 use cpu::{CodeCache, Pe, Turn};
 use symbols::{Location, Symbols};
 
-use crate::diagnose::backtrace::{Frame, frames, without_signature};
-use crate::diagnose::{PROLOGUE, physical_symbols};
+use crate::diagnose::backtrace::{Frame, frames, is_caller, without_signature};
+use crate::diagnose::{physical_symbols, vectors};
 use crate::schedule::{Company, Cpu, CpuState, Request};
 
 /// Instructions of one CPU in a row, and where the first of them was.
@@ -120,9 +120,9 @@ impl Sampler {
 impl Sample {
     /// What `pe` is about to do.
     fn of(pe: &Pe) -> Self {
-        let (ttbr0, contextidr, vectors) = match pe.default_target() {
-            El::El2 => (Reg::TTBR0_EL2, Reg::CONTEXTIDR_EL2, [Reg::VBAR_EL2, Reg::VBAR_EL1]),
-            _ => (Reg::TTBR0_EL1, Reg::CONTEXTIDR_EL1, [Reg::VBAR_EL1, Reg::VBAR_EL2]),
+        let (ttbr0, contextidr) = match pe.default_target() {
+            El::El2 => (Reg::TTBR0_EL2, Reg::CONTEXTIDR_EL2),
+            _ => (Reg::TTBR0_EL1, Reg::CONTEXTIDR_EL1),
         };
         Self {
             cpu: pe.index(),
@@ -134,7 +134,7 @@ impl Sample {
             pc: pe.pc(),
             lr: without_signature(Va(pe.x_register(30))),
             frames: frames(pe),
-            vectors: vectors.map(|vbar| Va(pe.stored(vbar))),
+            vectors: vectors(pe),
         }
     }
 }
@@ -166,10 +166,9 @@ impl Names {
         }
         let name = |va| self.lookup(sample, va).map_or_else(|| page(va), |location| location.name.to_owned());
         let mut functions = vec![name(sample.pc)];
-        // As in a diagnosis: at its start a function has its caller in X30, and a return address is behind the call.
+        // As in a diagnosis: a return address is behind the call.
         let before = |va: Va| va.add(4u64.wrapping_neg());
-        let is_at_start = self.lookup(sample, sample.pc).is_some_and(|location| location.offset < PROLOGUE);
-        if is_at_start && sample.frames.first() != Some(&Frame::Return(sample.lr)) && sample.lr.0 != 0 {
+        if sample.lr.0 != 0 && is_caller(sample.lr, self.lookup(sample, sample.pc), &sample.frames) {
             functions.push(name(before(sample.lr)));
         }
         functions.extend(sample.frames.iter().map(|frame| match frame {

@@ -2,6 +2,7 @@
 
 use arch::Va;
 use cpu::Pe;
+use symbols::Location;
 
 /// Most frames that are followed.
 pub(super) const MAX_FRAMES: usize = 64;
@@ -25,6 +26,15 @@ pub(crate) enum Frame {
     Return(Va),
     /// At the instruction that took an exception.
     Exception(Va),
+}
+
+/// Bytes of a function's first instructions: BTI or PACIASP, STP of X29 and X30, MOV to X29.
+const PROLOGUE: u64 = 12;
+
+/// Is `lr`, of X30, the caller of the function at whose `place` the PC is, and not among its `frames`? A function has no
+/// record of its own before its fourth instruction.
+pub(crate) fn is_caller(lr: Va, place: Option<Location<'_>>, frames: &[Frame]) -> bool {
+    place.is_some_and(|place| place.offset < PROLOGUE) && frames.first() != Some(&Frame::Return(lr))
 }
 
 /// The frames on the stack, from the innermost on. The PC and the link register are not among them.

@@ -19,7 +19,7 @@ mod views;
 
 use backtrace::Frame;
 use views::Views;
-pub(crate) use views::physical_symbols;
+pub(crate) use views::{physical_symbols, vectors};
 
 /// An address, and what is there as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,9 +92,6 @@ const SYSTEM_EL1: [Reg; 9] = [
 /// Callers in the one line of a CPU.
 const SHORT: usize = 16;
 
-/// Bytes of a function's first instructions: BTI or PACIASP, STP of X29 and X30, MOV to X29.
-pub(crate) const PROLOGUE: u64 = 12;
-
 impl Machine {
     /// Where the CPUs that are not off are. `symbols` are those of the kernel, at link addresses.
     #[must_use]
@@ -122,10 +119,8 @@ impl Diagnosis {
         let word = word_at(pe, pe.pc());
         let system: &[Reg] = if pe.default_target() == El::El2 { &SYSTEM_EL2 } else { &SYSTEM_EL1 };
         let mut frames = backtrace::frames(pe);
-        // A function has no record of its own before its fourth instruction; until then its caller is in X30.
         let lr = backtrace::without_signature(Va(pe.x_register(30)));
-        let is_at_start = views.lookup(pe.pc()).is_some_and(|location| location.offset < PROLOGUE);
-        if is_at_start && frames.first() != Some(&Frame::Return(lr)) {
+        if backtrace::is_caller(lr, views.lookup(pe.pc()), &frames) {
             frames.insert(0, Frame::Return(lr));
         }
         let backtrace = frames.into_iter().map(|frame| match frame {
