@@ -364,7 +364,7 @@ impl Machine {
             let stepping = step == Some(index);
             loop {
                 let before = self.board.cpus[index].pe.steps();
-                let request = self.turn(index, device_time, end, step);
+                let request = self.turn(index, device_time, end, stepping);
                 let stepped = stepping && self.board.cpus[index].pe.steps() != before;
                 match request {
                     Some(Request::Debugger(DebuggerStop::Breakpoint)) => {
@@ -397,10 +397,9 @@ impl Machine {
         self.company = if self.running > own { Company::Shared } else { Company::Alone };
     }
 
-    /// One CPU's turn, or the rest of it; then the others hear what it did. One step of it where `step` names the CPU.
-    fn turn(&mut self, index: usize, device_time: u64, end: u64, step: Option<usize>) -> Option<Request> {
+    /// One CPU's turn, or the rest of it; then the others hear what it did. One step of it where `stepping`.
+    fn turn(&mut self, index: usize, device_time: u64, end: u64, stepping: bool) -> Option<Request> {
         let steps = self.steps_left();
-        let stepping = step == Some(index);
         let turn = Turn { begin: self.now, device_time, seen: self.seen };
         let cpu = &mut self.board.cpus[index];
         let before = cpu.pe.steps();
