@@ -6,12 +6,11 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::Kept;
+use common::{Kept, bytes, options};
 use snapshot::{Reader, SnapshotError, Writer};
 use vambrace_machine::config::{ConfigError, FirmwareConfig, VariableWrites, Variables};
-use vambrace_machine::setup::Sleep;
 use vambrace_machine::snapshots::maker;
-use vambrace_machine::{Description, Input, Machine, MachineConfig, Options, Outcome, Semihosting, SetupError};
+use vambrace_machine::{Description, Machine, MachineConfig, Outcome, Semihosting, SetupError};
 
 /// In the first bank: prints a byte that a subroutine in the second bank gives, has that changed by programming it, prints
 /// what it gives then; prints the first item of the configuration device and the first byte of the device tree.
@@ -51,10 +50,6 @@ const VARIABLES: &[u32] = &[
 
 const PRINTED: &[u8] = b"\x7faQEMU\xd0";
 
-fn bytes(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
-}
-
 fn config(dir: &Path, writes: VariableWrites) -> MachineConfig {
     let (code, path) = (dir.join("code.fd"), dir.join("vars.fd"));
     fs::write(&code, bytes(CODE)).unwrap();
@@ -67,16 +62,6 @@ fn config(dir: &Path, writes: VariableWrites) -> MachineConfig {
     };
     config.cpu.features.push("el2=off".parse().unwrap());
     config
-}
-
-fn options(console: &Kept) -> Options {
-    Options {
-        console: Box::new(console.clone()),
-        virtio_console: None,
-        input: Input::Uart,
-        sleep: Sleep::Skipped,
-        semihosting: Semihosting::Off,
-    }
 }
 
 /// Runs to the end; the hash of the final state.

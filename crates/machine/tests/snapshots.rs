@@ -7,13 +7,12 @@ mod testing;
 
 use std::path::Path;
 
-use common::{ENTRY, Kept};
+use common::{ENTRY, Kept, options};
 use snapshot::testing::{assemble, sections};
 use snapshot::{Codec, Persist, Reader, SnapshotError, Writer};
 use testing::elf;
-use vambrace_machine::setup::Sleep;
 use vambrace_machine::snapshots::maker;
-use vambrace_machine::{Description, Input, Machine, MachineConfig, Options, Outcome, Semihosting, SetupError};
+use vambrace_machine::{Description, Machine, MachineConfig, Outcome, Semihosting, SetupError};
 
 /// CPU 0 switches on the others, by HVC; each arms its timer (CNTV) 900 ticks ahead, adds to a word by exclusives and waits for an
 /// interrupt that it leaves masked; CPU 0 writes what it finds to the UART.
@@ -71,16 +70,6 @@ fn config(kernel: &Path, preset: &str, cpus: usize) -> MachineConfig {
     config.cpu.preset = preset.into();
     config.cpu.features.push("el2=off".parse().unwrap());
     config
-}
-
-fn options(console: &Kept) -> Options {
-    Options {
-        console: Box::new(console.clone()),
-        virtio_console: None,
-        input: Input::Uart,
-        sleep: Sleep::Skipped,
-        semihosting: Semihosting::Off,
-    }
 }
 
 /// Runs to `pause`; the snapshot, or how the run ended before.

@@ -11,7 +11,8 @@ use arch::{CpuModel, Pa};
 use cpu::Semihosting;
 use event::{Event, Sink};
 use vambrace_machine::psci::Firmware;
-use vambrace_machine::{Board, BoardConfig, Controller, Devices, Limits, Machine, Pace, Topology};
+use vambrace_machine::setup::Sleep;
+use vambrace_machine::{Board, BoardConfig, Controller, Devices, Input, Limits, Machine, Options, Pace, Topology};
 
 /// Where programs start.
 pub const ENTRY: u64 = 0x4020_0000;
@@ -77,6 +78,22 @@ impl Sink for Events {
     }
 }
 
+/// Words as they are in memory.
+pub fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// What a machine from a configuration has beside it: this console.
+pub fn options(console: &Kept) -> Options {
+    Options {
+        console: Box::new(console.clone()),
+        virtio_console: None,
+        input: Input::Uart,
+        sleep: Sleep::Skipped,
+        semihosting: Semihosting::Off,
+    }
+}
+
 /// A machine with `cpus` CPUs of `preset`, without EL2, that ends after `steps`, with `pieces` of memory: address, words.
 pub fn machine(preset: &str, cpus: usize, steps: u64, pieces: &[(u64, &[u32])]) -> (Machine, Kept) {
     let model = arch::preset::preset(preset).expect("a preset").without_dependents(Feature::FEAT_EL2);
@@ -112,8 +129,7 @@ pub fn machine_with(
     })
     .expect("a board");
     for (address, words) in pieces {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        board.bus.ram().write_bytes(address - 0x4000_0000, &bytes).expect("it lies in RAM");
+        board.bus.ram().write_bytes(address - 0x4000_0000, &bytes(words)).expect("it lies in RAM");
     }
     let limits = Limits { steps: Some(steps), pause: None, timeout: None };
     (Machine::new(board, Pa(ENTRY), 0, Pace::Instructions, limits, Firmware::new(0)), console)
