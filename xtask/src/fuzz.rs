@@ -63,7 +63,7 @@ pub fn run(args: &Args) -> Result<()> {
         let [target] = wanted[..] else { bail!("name the target of this input") };
         return engine.one(target, file, more);
     }
-    println!("target | runs | a second | edges reached | inputs that reached more | most MiB | finds");
+    println!("target | runs | a second | CPU seconds | edges reached | inputs that reached more | most MiB | finds");
     let mut finds = 0;
     for target in wanted {
         let found = engine.fuzz(target, args.minutes, args.seed)?;
@@ -157,6 +157,8 @@ impl Engine {
                 last.push(line);
             }
         }
+        // It says all before it ends; then it has no more work, and is still there to be asked.
+        counts.seconds = cpu_seconds(child.id());
         let status = child.wait()?;
         let new: Vec<PathBuf> = files(&finds)?.into_iter().filter(|path| !before.contains(path)).collect();
         if !status.success() {
@@ -172,6 +174,8 @@ impl Engine {
 struct Counts {
     runs: Option<u64>,
     rate: u64,
+    /// Of a CPU: beside other work they are less than those of the clock.
+    seconds: Option<u64>,
     edges: u64,
     inputs: u64,
     memory: u64,
@@ -195,9 +199,21 @@ impl Counts {
     }
 
     fn line(&self, finds: usize) -> String {
-        let Self { runs, rate, edges, inputs, memory } = self;
-        format!("{} | {rate} | {edges} | {inputs} | {memory} | {finds}", runs.unwrap_or_default())
+        let Self { runs, rate, seconds, edges, inputs, memory } = self;
+        let seconds = seconds.map_or_else(|| "?".to_owned(), |seconds| seconds.to_string());
+        format!("{} | {rate} | {seconds} | {edges} | {inputs} | {memory} | {finds}", runs.unwrap_or_default())
     }
+}
+
+/// What a process has used of a CPU, its threads together, in seconds; `None` where the system does not say (proc(5)).
+fn cpu_seconds(process: u32) -> Option<u64> {
+    /// USER_HZ, which is the same on all Linux architectures of today.
+    const TICKS: u64 = 100;
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name, in parentheses, may hold anything.
+    let (_, rest) = stat.rsplit_once(')')?;
+    let ticks: Vec<u64> = rest.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse().ok()).collect();
+    matches!(ticks[..], [_, _]).then(|| ticks.iter().sum::<u64>() / TICKS)
 }
 
 fn files(directory: &Path) -> Result<Vec<PathBuf>> {
@@ -230,6 +246,13 @@ mod tests {
         ] {
             counts.note(line);
         }
-        assert_eq!(counts.line(1), "29862699 | 1422033 | 311 | 12 | 28 | 1");
+        counts.seconds = Some(20);
+        assert_eq!(counts.line(1), "29862699 | 1422033 | 20 | 311 | 12 | 28 | 1");
+    }
+
+    #[test]
+    fn a_process_used_some_time() {
+        assert!(cpu_seconds(std::process::id()).is_some());
+        assert_eq!(cpu_seconds(u32::MAX), None);
     }
 }

@@ -107,6 +107,15 @@ pub enum Halt {
     },
 }
 
+/// How much of a CPU's turn is run at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// All that is left of it.
+    Turn,
+    /// An instruction or an exception.
+    Step,
+}
+
 /// One CPU's share of a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuSummary {
@@ -361,11 +370,11 @@ impl Machine {
                 }
                 self.choose_company(index);
             }
-            let stepping = step == Some(index);
+            let reach = if step == Some(index) { Reach::Step } else { Reach::Turn };
             loop {
                 let before = self.board.cpus[index].pe.steps();
-                let request = self.turn(index, device_time, end, stepping);
-                let stepped = stepping && self.board.cpus[index].pe.steps() != before;
+                let request = self.turn(index, device_time, end, reach);
+                let stepped = reach == Reach::Step && self.board.cpus[index].pe.steps() != before;
                 match request {
                     Some(Request::Debugger(DebuggerStop::Breakpoint)) => {
                         return Advance::Halted(Halt::Breakpoint { cpu: index });
@@ -397,13 +406,13 @@ impl Machine {
         self.company = if self.running > own { Company::Shared } else { Company::Alone };
     }
 
-    /// One CPU's turn, or the rest of it; then the others hear what it did. One step of it where `stepping`.
-    fn turn(&mut self, index: usize, device_time: u64, end: u64, stepping: bool) -> Option<Request> {
+    /// One CPU's turn, or the rest of it; then the others hear what it did.
+    fn turn(&mut self, index: usize, device_time: u64, end: u64, reach: Reach) -> Option<Request> {
         let steps = self.steps_left();
         let turn = Turn { begin: self.now, device_time, seen: self.seen };
         let cpu = &mut self.board.cpus[index];
         let before = cpu.pe.steps();
-        let steps = if stepping { steps.min(1) } else { steps };
+        let steps = if reach == Reach::Step { steps.min(1) } else { steps };
         let code = &mut self.board.code[cpu.code];
         let request = match &mut self.sampler {
             None => cpu.turn(code, turn, end, steps, self.company),
@@ -412,7 +421,7 @@ impl Machine {
         let done = cpu.pe.steps() - before;
         self.steps += done;
         self.seen = cpu.pe.seen();
-        let stepped = stepping && request.is_none() && done != 0;
+        let stepped = reach == Reach::Step && request.is_none() && done != 0;
         if stepped || matches!(request, Some(Request::Debugger(_))) {
             // For the guest the turn is not over.
             return request;
