@@ -6,7 +6,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{
-    AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64,
+    AtomicU8, AtomicU16, AtomicU32, AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
@@ -43,11 +43,32 @@ pub struct Ram {
     size: u64,
     /// One flag a [`CODE_PAGE`]: pre-decoded blocks exist for it, so writes must be noted.
     code: Vec<AtomicU8>,
-    stale_pending: AtomicBool,
     /// How often a page became code.
     code_marks: AtomicU32,
-    stale: Mutex<Vec<u32>>,
+    /// How many pages of code became stale: the end of `stale`.
+    stale_end: AtomicU64,
+    stale: Mutex<StaleLog>,
     tags: TagStore,
+}
+
+/// The pages of code that became stale last, in order. Each cache of decoded code reads them at its own pace.
+#[derive(Default)]
+struct StaleLog {
+    /// How many are no longer in it.
+    start: u64,
+    pages: Vec<u32>,
+}
+
+/// When the log has this many entries, the older half goes; who has not read that drops all that it has decoded.
+const STALE_ENTRIES: usize = 4096;
+
+/// What became stale.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stale {
+    /// These pages, by number; they may repeat.
+    Pages(Vec<u32>),
+    /// Any page.
+    All,
 }
 
 // SAFETY: `base` points into `map`, which lives as long as the struct; every access through it is an atomic
@@ -123,9 +144,9 @@ impl Ram {
             size,
             map,
             code: (0..pages).map(|_| AtomicU8::new(0)).collect(),
-            stale_pending: AtomicBool::new(false),
             code_marks: AtomicU32::new(0),
-            stale: Mutex::new(Vec::new()),
+            stale_end: AtomicU64::new(0),
+            stale: Mutex::default(),
             tags: TagStore::new(bytes),
         })
     }
@@ -255,41 +276,50 @@ impl Ram {
     pub fn code_marks(&self) -> u32 {
         self.code_marks.load(Acquire)
     }
-    /// Removes the mark.
-    pub fn unmark_code(&self, page: u32) {
-        if let Some(flag) = self.code.get(page as usize) {
-            flag.store(0, Relaxed);
-        }
-    }
     /// Is the page that holds `offset` marked as code?
     #[inline(always)]
     #[must_use]
     pub fn is_code(&self, offset: u64) -> bool {
         self.code.get((offset / CODE_PAGE) as usize).is_some_and(|f| f.load(Relaxed) != 0)
     }
-    /// Notes that `bytes` at `offset` were written: code pages among them become stale.
+    /// Notes that `bytes` at `offset` were written: code pages among them become stale, and are code no longer until they are
+    /// marked anew.
     pub fn note_write(&self, offset: u64, bytes: u64) {
         if bytes == 0 {
             return;
         }
         for page in offset / CODE_PAGE..=(offset + bytes - 1) / CODE_PAGE {
             if self.is_code(page * CODE_PAGE) {
-                self.stale.lock().expect("no holder panics").push(page as u32);
-                self.stale_pending.store(true, Release);
+                self.note_stale(page as u32);
             }
         }
     }
-    /// Has a code page been written since the last [`Ram::take_stale`]?
+    #[cold]
+    fn note_stale(&self, page: u32) {
+        let mut log = self.stale.lock().expect("no holder panics");
+        if log.pages.len() == STALE_ENTRIES {
+            log.pages.drain(..STALE_ENTRIES / 2);
+            log.start += STALE_ENTRIES as u64 / 2;
+        }
+        log.pages.push(page);
+        self.stale_end.store(log.start + log.pages.len() as u64, Release);
+        // Behind the entry and within the lock: whoever decodes this page again has read the entry, and marks it after this.
+        if let Some(flag) = self.code.get(page as usize) {
+            flag.store(0, Release);
+        }
+    }
+    /// How many pages of code have become stale so far.
     #[inline(always)]
     #[must_use]
-    pub fn has_stale(&self) -> bool {
-        self.stale_pending.load(Acquire)
+    pub fn stale_end(&self) -> u64 {
+        self.stale_end.load(Acquire)
     }
-    /// The code pages written since the last call (page numbers, may repeat).
+    /// The code pages that became stale since [`Ram::stale_end`] was `seen`, which becomes what it is now.
     #[must_use]
-    pub fn take_stale(&self) -> Vec<u32> {
-        self.stale_pending.store(false, Release);
-        std::mem::take(&mut *self.stale.lock().expect("no holder panics"))
+    pub fn stale_since(&self, seen: &mut u64) -> Stale {
+        let log = self.stale.lock().expect("no holder panics");
+        let from = std::mem::replace(seen, log.start + log.pages.len() as u64);
+        from.checked_sub(log.start).map_or(Stale::All, |from| Stale::Pages(log.pages[from as usize..].to_vec()))
     }
 
     /// Folds the contents (flash's too) and tags into `state`, skipping zero pages, so that untouched RAM costs no commit.

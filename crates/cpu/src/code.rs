@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arch::feature::FeatureSet;
 use bus::Ram;
-use bus::ram::CODE_PAGE;
+use bus::ram::{CODE_PAGE, Stale};
 use event::BarrierKind;
 use mmu::CtxId;
 use sem::spec::Flow;
@@ -64,6 +64,8 @@ pub struct CodeCache {
     ops: Vec<Op>,
     /// Changes whenever a block that a PE may remember goes.
     generation: u32,
+    /// How much of what became stale has been dropped, as [`Ram::stale_end`] counts.
+    stale_seen: u64,
     parts: ByWord<Part>,
 }
 
@@ -76,6 +78,7 @@ impl CodeCache {
     pub fn new(ram: Arc<Ram>, features: FeatureSet) -> Self {
         let pages = ram.size().div_ceil(CODE_PAGE) as usize;
         Self {
+            stale_seen: ram.stale_end(),
             ram,
             decoder: Decoder::new(),
             features,
@@ -155,23 +158,31 @@ impl CodeCache {
         block
     }
 
-    /// Drops the blocks of pages that were written. Call it where [`Ram::has_stale`] says so.
-    #[cold]
-    pub(crate) fn drop_stale(&mut self) {
-        for page in self.ram.take_stale() {
-            if let Some(slot) = self.index.get(page as usize).and_then(|i| i.checked_sub(1)) {
-                self.pages[slot as usize].fill(0);
-            }
-            self.ram.unmark_code(page);
-        }
-        self.generation = self.generation.wrapping_add(1);
+    /// Have pages with decoded code been written, here or by a PE with another cache?
+    #[inline(always)]
+    pub(crate) fn has_stale(&self) -> bool {
+        self.ram.stale_end() != self.stale_seen
     }
 
-    fn clear(&mut self) {
-        for (physical, slot) in self.index.iter_mut().enumerate().filter(|(_, slot)| **slot != 0) {
-            self.ram.unmark_code(physical as u32);
-            *slot = 0;
+    /// Drops the blocks of pages that were written. Call it where [`CodeCache::has_stale`] says so.
+    #[cold]
+    pub(crate) fn drop_stale(&mut self) {
+        match self.ram.stale_since(&mut self.stale_seen) {
+            Stale::All => self.clear(),
+            Stale::Pages(pages) => {
+                for page in pages {
+                    if let Some(slot) = self.index.get(page as usize).and_then(|i| i.checked_sub(1)) {
+                        self.pages[slot as usize].fill(0);
+                    }
+                }
+                self.generation = self.generation.wrapping_add(1);
+            }
         }
+    }
+
+    /// Drops all blocks. Pages stay marked, since other caches may have blocks of them.
+    fn clear(&mut self) {
+        self.index.fill(0);
         self.pages.clear();
         self.blocks.clear();
         self.ops.clear();

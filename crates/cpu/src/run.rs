@@ -90,7 +90,7 @@ impl Pe {
                 }
                 continue;
             }
-            if self.ram.has_stale() {
+            if code.has_stale() {
                 code.drop_stale();
                 self.block_memory.follow(code);
             }

@@ -5,6 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use arch::{Ipa, Pa};
+use bus::ram::Stale;
 use bus::{Bus, Ram};
 use common::*;
 use vambrace_mmu::{Access, AccessKind};
@@ -29,7 +30,7 @@ fn tables_in_ram() {
     bus.ram().mark_code(3 << 12);
     assert_eq!(walk(&s, va(0x10), READ, &bus).unwrap().output(va(0x10)), Pa(0x8000_0010));
     assert_eq!(bus.ram().read_u64(3 << 12), Some(0x8000_0000 | 3 | AF));
-    assert_eq!(bus.ram().take_stale(), [3], "the update of a page with code is noted");
+    assert_eq!(bus.ram().stale_since(&mut 0), Stale::Pages(vec![3]), "the update of a page with code is noted");
     // A table where there is no RAM.
     bus.ram().write_u64(2 << 12, 0x1000 | 3).unwrap();
     let f = walk(&s, va(0), READ, &bus).unwrap_err();

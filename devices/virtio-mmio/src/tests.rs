@@ -1,5 +1,6 @@
 use std::sync::{Arc, Mutex};
 
+use bus::ram::Stale;
 use bus::{Device, MmioAccess, Size};
 
 use super::spec::{feature, interrupt, reg, ring, status};
@@ -360,7 +361,7 @@ fn device_writes_make_code_stale() {
     d.memory = GuestMemory::new(Arc::clone(&ram), arch::Pa(BASE));
     ram.mark_code(0x1000);
     d.memory.write_u16(BASE + 0x1ffe, 7).expect("RAM");
-    assert_eq!(ram.take_stale(), [1]);
+    assert_eq!(ram.stale_since(&mut 0), Stale::Pages(vec![1]));
     assert_eq!((d.memory.write_u16(BASE + 0x1fff, 7), d.memory.read_u16(BASE - 1)), (None, None));
 }
 

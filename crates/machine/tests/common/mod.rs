@@ -113,9 +113,18 @@ pub fn machine_with(
     steps: u64,
     pieces: &[(u64, &[u32])],
 ) -> (Machine, Kept) {
+    machine_of_all(vec![model; cpus], policy, steps, pieces)
+}
+
+/// The same with a CPU of each of `models`.
+pub fn machine_of_models(models: &[CpuModel], steps: u64, pieces: &[(u64, &[u32])]) -> (Machine, Kept) {
+    machine_of_all(models.to_vec(), Policy::Benign, steps, pieces)
+}
+
+fn machine_of_all(models: Vec<CpuModel>, policy: Policy, steps: u64, pieces: &[(u64, &[u32])]) -> (Machine, Kept) {
     let console = Kept::default();
     let board = Board::new(BoardConfig {
-        models: vec![model; cpus],
+        models,
         memory: MEMORY,
         topology: Topology::default(),
         devices: Devices::default(),
