@@ -9,6 +9,7 @@ use crate::boot::{self, Boot, Echo, Machine, Outcome};
 use crate::boots::expect_demo;
 use crate::guests::{BOARD, File, Guests, Kernel};
 
+mod durable;
 mod failing;
 mod peer;
 
@@ -32,6 +33,7 @@ pub type Test = (&'static str, fn(&Guests, Kernel) -> Result<()>);
 pub const TESTS: &[Test] = &[
     ("devices work", work),
     ("what was flushed survives a kill of the tool", survives_a_kill),
+    ("what was flushed survives kills between flushes", durable::survives),
     ("a disk without room below an ext4", failing::full),
     ("a disk that loses a part below an ext4", failing::cut),
     ("the network of the tool's own", network),

@@ -98,6 +98,13 @@ impl Session {
         Ok(self.child.wait()?)
     }
 
+    /// Kills the machine with SIGKILL; gives all that was on the console.
+    pub fn kill(&mut self) -> Result<String> {
+        self.child.kill().context("cannot kill the run")?;
+        self.finish()?;
+        Ok(String::from_utf8_lossy(&self.seen).into_owned())
+    }
+
     /// An error unless `text` was somewhere on the console.
     pub fn expect_seen(&self, text: &str) -> Result<()> {
         ensure!(find(&self.seen, text.as_bytes()).is_some(), "no \"{text}\" on the console\n{}", self.report());
@@ -154,6 +161,14 @@ mod tests {
         assert_eq!(session.finish().unwrap().code(), Some(3));
         session.expect_seen("hello root\na").unwrap();
         assert!(session.expect_seen("bye").is_err());
+    }
+
+    #[test]
+    fn what_was_said_before_a_kill_is_read() {
+        let mut session = session("echo begin; echo rest; while :; do sleep 1; done");
+        session.expect("begin\n").unwrap();
+        session.expect("rest\n").unwrap();
+        assert_eq!(session.kill().unwrap(), "begin\nrest\n");
     }
 
     #[test]
