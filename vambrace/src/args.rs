@@ -144,6 +144,12 @@ pub struct RunArgs {
     /// every time.
     #[arg(long, value_name = "none|user[,dns=ADDRESS][,forward=HOST:GUEST]", default_value = "none")]
     net: String,
+    /// A virtio socket device (vsock): the guest has the CID N, at least 3. A program of the host that wants the guest's port P
+    /// connects to the socket PATH, sends `CONNECT P` and a newline, and gets `OK`, a port and a newline when it is connected.
+    /// The guest's connections to CID 2, port P, go to the socket PATH_P, at which a program of the host listens. PATH is
+    /// removed at the end; one that a killed run has left is replaced. Runs with it are not the same every time.
+    #[arg(long, value_name = "cid=N,socket=PATH")]
+    vsock: Option<String>,
     /// Press the power button once: after N instructions, all CPUs together, or when the guest's clock shows S seconds.
     #[arg(long, value_name = "insns=N|seconds=S")]
     power_button: Option<String>,
@@ -227,7 +233,7 @@ pub struct RunArgs {
 }
 
 /// The flags that say what the machine is, which a snapshot says.
-const MACHINE_FLAGS: [&str; 20] = [
+const MACHINE_FLAGS: [&str; 21] = [
     "kernel",
     "initrd",
     "append",
@@ -240,6 +246,7 @@ const MACHINE_FLAGS: [&str; 20] = [
     "gic",
     "policy",
     "net",
+    "vsock",
     "topology",
     "numa",
     "numa-distance",
@@ -337,6 +344,7 @@ impl RunArgs {
             disks: self.disk.iter().map(|text| text.parse()).collect::<Result<_, _>>()?,
             shares: self.share.iter().map(|text| text.parse()).collect::<Result<_, _>>()?,
             net: parse_net(&self.net)?,
+            vsock: self.vsock.as_deref().map(str::parse).transpose()?,
             rng: if self.rng { Presence::Present } else { Presence::Absent },
             time: self.time.parse()?,
             engine: match self.engine {
@@ -588,6 +596,7 @@ mod tests {
             ("--policy", "evil"),
             ("--policy", "adversarial:x"),
             ("--net", "tap"),
+            ("--vsock", "cid=2,socket=s"),
             ("--time", "slow"),
             ("--engine", "fast"),
             ("--threads", "2"),

@@ -229,6 +229,8 @@ fn try_run(args: &RunArgs) -> Result<Status, Failure> {
         profiling.finish(&mut machine, path).map_err(failure)?;
     }
     if let Some(Reason::Signal(signal)) = reason {
+        // What is to be removed at the end is theirs.
+        drop((machine, gdb));
         die_by(signal);
     }
     Ok(status)

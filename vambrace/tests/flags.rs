@@ -2,14 +2,19 @@
 //! message names what was wrong and, where that is not plain, what to do; nothing is printed on the console.
 
 use std::fs;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 const RAM_BASE: u64 = 0x4000_0000;
 /// SYSTEM_OFF by PSCI: movz x0, #0x8400, lsl #16; movk x0, #8; smc #0.
 const POWER_OFF: [u32; 3] = [0xd2b0_8000, 0xf280_0100, 0xd400_0003];
+
+/// `b .`
+const SPIN: u32 = 0x1400_0000;
 
 /// An ELF that is loaded and entered at the start of RAM, and powers off.
 fn elf() -> Vec<u8> {
@@ -286,9 +291,52 @@ fn files_that_are_written() {
 }
 
 #[test]
+fn a_socket_for_the_hosts_programs() {
+    let bench = Bench::new();
+    std::os::unix::fs::symlink("kernel", bench.path("link")).unwrap();
+    let _used = UnixListener::bind(bench.path("used")).unwrap();
+    drop(UnixListener::bind(bench.path("left")).unwrap());
+    let cases: &[(&[&str], i32, &str)] = &[
+        (&["--vsock", "cid=3,socket=new"], 0, ""),
+        (&["--vsock", "cid=4294967294,socket=a,b"], 0, ""),
+        (&["--vsock", "cid=3,socket=left"], 0, ""),
+        (&["--vsock", "cid=3,socket=used"], 2, "--vsock: a program listens at used already"),
+        (&["--vsock", "cid=3,socket=text"], 2, "--vsock: text is there already, and is no socket"),
+        (&["--vsock", "cid=3,socket=directory"], 2, "is no socket"),
+        (&["--vsock", "cid=3,socket=pipe"], 2, "is no socket"),
+        (&["--vsock", "cid=3,socket=link"], 2, "is no socket"),
+        (&["--vsock", "cid=3,socket=no/such/place"], 2, "cannot listen at no/such/place: No such file"),
+        (&["--restore", "text", "--vsock", "cid=3,socket=new"], 2, "--vsock"),
+    ];
+    bench.expect(SMALL, &cases[..9]);
+    bench.expect(&[], &cases[9..]);
+    for name in ["new", "a,b", "left"] {
+        assert!(!bench.path(name).exists(), "{name} stays");
+    }
+    assert!(bench.path("used").exists());
+    assert_eq!(fs::read(bench.path("text")).unwrap(), b"hello\n");
+
+    // A run that is ended by a signal removes its socket, too.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vambrace"));
+    let spin = machine::testing::elf(RAM_BASE, &[SPIN]);
+    fs::write(bench.path("spin"), spin).unwrap();
+    command.current_dir(&bench.0).args(["run", "--kernel", "spin", "--memory", "16M", "--vsock", "cid=3,socket=new"]);
+    let mut child = command.stdin(Stdio::null()).spawn().unwrap();
+    let started = Instant::now();
+    while !bench.path("new").exists() {
+        assert!(started.elapsed() < Duration::from_secs(60), "no socket");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::TERM).unwrap();
+    assert!(!child.wait().unwrap().success());
+    assert!(!bench.path("new").exists(), "the socket stays behind a signal");
+}
+
+#[test]
 fn numbers_and_words() {
     let bench = Bench::new();
     let long = "x".repeat(2048);
+    let far = format!("cid=3,socket={}", "x".repeat(97));
     let cases: &[(&[&str], i32, &str)] = &[
         (&["--append", &long], 2, "--append"),
         (&["--cpus", "0"], 2, "--cpus 0: a machine has 1 to 512 CPUs"),
@@ -330,6 +378,18 @@ fn numbers_and_words() {
         (&["--net", "user,dns=x"], 2, "dns=ADDRESS[:PORT]"),
         (&["--net", "user,forward=1:2:3"], 2, "forward=HOST:GUEST"),
         (&["--net", "user,forward=0:0"], 2, "forward=HOST:GUEST"),
+        (
+            &["--net", "user", "--save", "new", "--at", "insns=9"],
+            2,
+            "--save with --net: connections to the host cannot be",
+        ),
+        (&["--vsock", "3"], 2, "--vsock 3: give cid=N,socket=PATH"),
+        (&["--vsock", "cid=3,socket="], 2, "give cid=N,socket=PATH"),
+        (&["--vsock", "cid=2,socket=s"], 2, "--vsock cid=2,socket=s: the guest's CID is 3 to 4294967294"),
+        (&["--vsock", "cid=4294967295,socket=s"], 2, "the guest's CID is 3 to"),
+        (&["--vsock", &far], 2, "the path has 97 bytes; give one of at most 96"),
+        (&["--vsock", "cid=3,socket=s", "--save", "new", "--at", "insns=9"], 2, "leave --vsock out"),
+        (&["--vsock", "cid=3,socket=s", "--vsock", "cid=4,socket=t"], 2, "cannot be used multiple times"),
         (&["--power-button", "seconds=-1"], 2, "--power-button seconds=-1: give insns=N or seconds=S"),
         (&["--power-button", "now"], 2, "give insns=N or seconds=S"),
         (&["--time", "slow"], 2, "--time slow: give insn, wall"),

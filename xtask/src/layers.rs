@@ -27,6 +27,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("vambrace-virtio-blk", 35),
     ("vambrace-virtio-rng", 35),
     ("vambrace-virtio-net", 35),
+    ("vambrace-virtio-vsock", 35),
     ("vambrace-virtio-9p", 35),
     ("vambrace-virtio-console", 35),
     ("vambrace-machine", 40),

@@ -69,6 +69,9 @@ pub enum BoardError {
     /// The network.
     #[error(transparent)]
     Net(#[from] virtio_net::NetError),
+    /// The socket device.
+    #[error(transparent)]
+    Vsock(#[from] virtio_vsock::VsockError),
     /// The file that keeps the firmware's variables.
     #[error("--firmware-vars: {0}")]
     Flash(#[from] pflash::KeepError),

@@ -99,6 +99,7 @@ impl Machine {
                 disks: config.disks.iter().map(disk).collect(),
                 rng: config.rng,
                 net: config.net.clone(),
+                vsock: config.vsock.clone(),
                 shares: config.shares.iter().enumerate().map(share).collect(),
                 console: options.virtio_console,
                 input: options.input,
@@ -114,8 +115,8 @@ impl Machine {
         let (entry, dtb) = load(&board)?;
         let pace = match (config.time, options.sleep) {
             (TimeMode::Wall, _) => Pace::Wall,
-            // What is to come from the host's network needs the host's time.
-            (TimeMode::Insn, _) if config.net.is_some() => Pace::PacedSleep,
+            // What is to come from the host's network or programs needs the host's time.
+            (TimeMode::Insn, _) if config.net.is_some() || config.vsock.is_some() => Pace::PacedSleep,
             (TimeMode::Insn, Sleep::Paced) => Pace::PacedSleep,
             (TimeMode::Insn, Sleep::Skipped) => Pace::Instructions,
         };

@@ -14,9 +14,10 @@ use virtio_console::{ConsoleQueue, VirtioConsole};
 use virtio_mmio::{GuestMemory, VirtioDevice, VirtioMmio};
 use virtio_net::{UserConfig, UserNet, VirtioNet};
 use virtio_rng::VirtioRng;
+use virtio_vsock::{UnixHost, VirtioVsock};
 
 use crate::board::BoardError;
-use crate::config::Presence;
+use crate::config::{Presence, VsockConfig};
 use crate::map;
 
 /// Virtio devices that a board is to have.
@@ -30,6 +31,8 @@ pub struct Devices {
     pub shares: Vec<ShareConfig>,
     /// A network card with a network of the tool's own.
     pub net: Option<UserConfig>,
+    /// A socket device.
+    pub vsock: Option<VsockConfig>,
     /// Where a console's output goes, if there is to be one.
     pub console: Option<Box<dyn Write + Send>>,
     /// Where the board's input goes.
@@ -80,7 +83,7 @@ enum Wakes {
 enum Naps {
     /// Until something is typed.
     Long,
-    /// A millisecond: nobody wakes it when something comes from the host's network.
+    /// A millisecond: nobody wakes it when something comes from the host's network or programs.
     Short,
 }
 
@@ -121,6 +124,11 @@ impl Slots {
         if let Some(config) = &devices.net {
             let net = UserNet::new(MAC, config)?;
             self.add(VirtioNet::new(MAC, Box::new(net)), Wakes::Polled);
+            self.naps = Naps::Short;
+        }
+        if let Some(config) = &devices.vsock {
+            let host = UnixHost::listen(&config.socket)?;
+            self.add(VirtioVsock::new(config.cid, Box::new(host)), Wakes::Polled);
             self.naps = Naps::Short;
         }
         for share in &devices.shares {

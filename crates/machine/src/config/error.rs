@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use arch::policy::NoSuchPolicy;
 use thiserror::Error;
+use virtio_vsock::MAX_PATH;
+use virtio_vsock::spec::{MAX_CID, MIN_CID};
 
 use super::{MIN_MEMORY, PAGE};
 use crate::map::{MAX_CPUS, VIRTIO_COUNT};
@@ -149,6 +151,25 @@ pub enum ConfigError {
         "--net {0}: give none, or user with ,dns=ADDRESS[:PORT] and ,forward=HOST:GUEST (ports) behind it if you like"
     )]
     NetSyntax(String),
+    /// Not a virtio socket device.
+    #[error("--vsock {0}: give cid=N,socket=PATH")]
+    VsockSyntax(String),
+    /// A context identifier that is reserved, or none.
+    #[error("--vsock {0}: the guest's CID is {MIN_CID} to {MAX_CID}")]
+    VsockCid(String),
+    /// A path that no socket can have, with a port behind it.
+    #[error(
+        "--vsock {text}: the path has {len} bytes; give one of at most {MAX_PATH}, such as one that begins where you are"
+    )]
+    VsockPath {
+        /// What was given.
+        text: String,
+        /// Length of the path in bytes.
+        len: usize,
+    },
+    /// What the host holds of it cannot be had again.
+    #[error("--save with {0}: connections to the host cannot be saved; leave {0} out")]
+    NotSaved(&'static str),
     /// Not a shape.
     #[error("--topology {0}: give sockets=S,clusters=C, or one of them")]
     TopologySyntax(String),

@@ -17,11 +17,13 @@ mod net;
 mod snapshots;
 #[cfg(test)]
 mod tests;
+mod vsock;
 
 pub use controller::{BoardRequest, Controller, GicVersion};
 pub use error::ConfigError;
 pub use firmware::{FirmwareConfig, VariableWrites, Variables};
 pub use net::parse_net;
+pub use vsock::VsockConfig;
 
 use virtio_net::UserConfig;
 
@@ -67,6 +69,8 @@ pub struct MachineConfig {
     pub shares: Vec<Share>,
     /// A network card with a network of the tool's own, if there is to be one. Runs with it are not the same every time.
     pub net: Option<UserConfig>,
+    /// A virtio socket device, if there is to be one. Runs with it are not the same every time.
+    pub vsock: Option<VsockConfig>,
     /// When the power button is pressed.
     pub power_button: Option<Press>,
     /// Is there a virtio entropy device?
@@ -103,6 +107,7 @@ impl Default for MachineConfig {
             disks: Vec::new(),
             shares: Vec::new(),
             net: None,
+            vsock: None,
             power_button: None,
             rng: Presence::Absent,
             time: TimeMode::Insn,
@@ -395,6 +400,10 @@ impl MachineConfig {
         self.models()?;
         self.validate_controller()?;
         self.validate_disks()?;
+        let of_the_host = [("--net", self.net.is_some()), ("--vsock", self.vsock.is_some())];
+        if let (Some(_), Some((flag, _))) = (self.pause, of_the_host.iter().find(|(_, given)| *given)) {
+            return Err(ConfigError::NotSaved(flag));
+        }
         if self.timeout.is_some_and(|limit| limit.is_zero()) {
             return Err(ConfigError::Timeout("0".into()));
         }

@@ -123,6 +123,7 @@ impl Persist for MachineConfig {
             shares,
             topology: Topology { shape, nodes, distances },
             net,
+            vsock,
             power_button: _,
             rng,
             time,
@@ -134,8 +135,8 @@ impl Persist for MachineConfig {
             timeout: _,
         } = self;
         codec.each([cpus, memory, preset, shape, nodes, distances])?;
-        // One that has a network is not saved.
-        codec.same(&net.is_some(), "whether there is a network")?;
+        // One that has either is not saved.
+        codec.same(&(net.is_some() || vsock.is_some()), "whether it has connections to the host")?;
         settings(features, |setting: &FeatureSetting| &setting.text, codec)?;
         settings(gic, |setting: &GicSetting| &setting.text, codec)?;
         for file in [kernel, initrd, dtb] {
