@@ -12,6 +12,7 @@ use crate::guests::{BOARD, File, Guests, Kernel};
 mod durable;
 mod failing;
 mod peer;
+mod vsock;
 
 use peer::Peer;
 
@@ -37,6 +38,7 @@ pub const TESTS: &[Test] = &[
     ("a disk without room below an ext4", failing::full),
     ("a disk that loses a part below an ext4", failing::cut),
     ("the network of the tool's own", network),
+    ("sockets to the host", vsock::vsock),
     ("the power button", power_button),
     ("a topology by flags", topology),
     ("an ITS with LPIs", its),

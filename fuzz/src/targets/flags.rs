@@ -46,6 +46,7 @@ fn set(config: &mut MachineConfig, flag: &str, value: &str) -> Result<(), String
         "disk" => config.disks.push(parsed(value)?),
         "share" => config.shares.push(parsed(value)?),
         "net" => config.net = parse_net(value).map_err(|error| error.to_string())?,
+        "vsock" => config.vsock = Some(parsed(value)?),
         "button" => config.power_button = Some(parsed(value)?),
         "time" => config.time = parsed(value)?,
         "append" => config.append = Some(value.into()),
@@ -97,6 +98,7 @@ fn seeds() -> Vec<Vec<u8>> {
         "cpus 8\nfeature gic=2\n",
         "cpus 2\nfeature its=on\nfeature its=off\nfeature gic=3\nfeature its=on\n",
         "cpus 4\nfeature 1:lse=off\nfeature 9:lse=on\nbutton insns=5\nnet none\nmemory 1G\n",
+        "vsock cid=3,socket=s\nvsock cid=4294967294,socket=a,b\nvsock cid=2,socket=s\n",
     ];
     texts.into_iter().map(|text| text.as_bytes().to_vec()).collect()
 }

@@ -1,7 +1,8 @@
 //! A driver of each virtio device that sets it up and then writes rings that no driver would.
 
 use std::collections::VecDeque;
-use std::io;
+use std::io::{self, Read, Write};
+use std::sync::Arc;
 
 use bus::{Device, Entropy, MmioAccess, Size};
 use snapshot::Codec;
@@ -14,6 +15,7 @@ use virtio_mmio::spec::{reg, ring};
 use virtio_mmio::testing::{AVAIL, BASE, DATA, DESC, Driver, LEN, QUEUES, STRIDE, USED};
 use virtio_net::{Link, VirtioNet};
 use virtio_rng::VirtioRng;
+use virtio_vsock::{Header, Host, MAX_CONNECTIONS, Stream, VirtioVsock};
 
 use super::guest;
 use crate::{Input, Target};
@@ -88,6 +90,96 @@ impl Link for Loop {
     }
 }
 
+/// Programs of the host: those that are reached send back what comes, those that reach for the guest do so without end.
+struct Programs {
+    fails: u8,
+    asked: u32,
+    alive: Arc<()>,
+}
+
+impl Programs {
+    fn program(&self) -> Box<dyn Stream> {
+        assert!(Arc::strong_count(&self.alive) <= MAX_CONNECTIONS, "more connections than there may be");
+        let echo =
+            Echo { bytes: VecDeque::new(), has_ended: false, fails: self.fails, done: 0, _alive: self.alive.clone() };
+        Box::new(echo)
+    }
+}
+
+impl Host for Programs {
+    fn is_due(&mut self) -> bool {
+        true
+    }
+    fn accept(&mut self) -> Option<(u32, Box<dyn Stream>)> {
+        self.asked = self.asked.wrapping_add(1);
+        (self.asked % 4 == 1).then(|| (self.asked % 3, self.program()))
+    }
+    fn connect(&mut self, port: u32) -> Option<Box<dyn Stream>> {
+        (port < 8).then(|| self.program())
+    }
+}
+
+/// A program that sends back what comes. Bit n of `fails`: what is done to it as number n (modulo 8) goes wrong.
+struct Echo {
+    bytes: VecDeque<u8>,
+    has_ended: bool,
+    fails: u8,
+    done: u32,
+    _alive: Arc<()>,
+}
+
+impl Echo {
+    const ROOM: usize = 0x8000;
+
+    fn step(&mut self) -> io::Result<()> {
+        self.done = self.done.wrapping_add(1);
+        if self.fails >> (self.done % 8) & 1 == 0 {
+            return Ok(());
+        }
+        let kinds = [
+            io::ErrorKind::WouldBlock,
+            io::ErrorKind::WouldBlock,
+            io::ErrorKind::Interrupted,
+            io::ErrorKind::BrokenPipe,
+        ];
+        Err(kinds[self.done as usize / 8 % kinds.len()].into())
+    }
+}
+
+impl Read for Echo {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.step()?;
+        match self.bytes.read(into) {
+            Ok(0) if !self.has_ended => Err(io::ErrorKind::WouldBlock.into()),
+            result => result,
+        }
+    }
+}
+
+impl Write for Echo {
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        self.step()?;
+        let len = from.len().min(Self::ROOM - self.bytes.len());
+        self.bytes.extend(&from[..len]);
+        if len == 0 { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(len) }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Stream for Echo {
+    fn end(&mut self, how: std::net::Shutdown) {
+        self.has_ended |= how == std::net::Shutdown::Write;
+    }
+    fn is_gone(&self) -> bool {
+        self.has_ended && self.fails & 1 != 0
+    }
+}
+
+/// The guest's context identifier.
+const CID: u32 = 3;
+
 /// Can a device of this kind be saved whatever its driver did?
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Saved {
@@ -112,12 +204,16 @@ fn device(kind: usize, fails: u8, share: &TempDir) -> (Box<dyn VirtioDevice>, Sa
             (Box::new(console), Saved::Always)
         }
         4 => (Box::new(VirtioNet::new([2, 0, 0, 0, 0, 1], Box::new(Loop::default()))), Saved::Unused),
-        _ => {
+        5 => {
             let path = share.path();
             std::fs::create_dir(path.join("sub")).expect("a directory");
             std::fs::write(path.join("sub/file"), "contents").expect("a file");
             let tree = Tree::open(path, virtio_9p::Access::ReadOnly).expect("a share");
             (Box::new(Virtio9p::new(tree, "fuzz", 0)), Saved::Unused)
+        }
+        _ => {
+            let host = Programs { fails, asked: 0, alive: Arc::new(()) };
+            (Box::new(VirtioVsock::new(CID, Box::new(host))), Saved::Unused)
         }
     }
 }
@@ -147,9 +243,12 @@ fn length(input: &mut Input<'_>) -> u32 {
     }
 }
 
+/// Kinds of [`device`].
+const KINDS: usize = 7;
+
 fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
-    let (kind, fails) = (input.below(6), input.u8());
+    let (kind, fails) = (input.below(KINDS), input.u8());
     let size = input.of(&[8, 1, 2, 16, 128]);
     let share = guest::directory();
     let (made, saved) = device(kind, fails, &share);
@@ -245,6 +344,36 @@ fn seeds() -> Vec<Vec<u8>> {
     let mut frame = vec![0; 12 + 60];
     frame[12..18].fill(0xff);
     let net = [request(0, &[]), request(1, &frame), vec![0, 3]].concat();
+    let packet = |op: u16, dst_port: u32, flags: u32, data: &[u8]| {
+        let header = Header {
+            src_cid: CID.into(),
+            dst_cid: 2,
+            src_port: 1,
+            dst_port,
+            len: data.len() as u32,
+            kind: 1,
+            op,
+            flags,
+            buf_alloc: 100,
+            fwd_cnt: 0,
+        };
+        // A buffer for what comes, and the device looks around.
+        [request(1, &[header.bytes().as_slice(), data].concat()), request(0, &[]), vec![0, 4, 0]].concat()
+    };
+    let connection = |port: u32, first: u16| {
+        [
+            packet(first, port, 0, &[]),
+            packet(5, port, 0, b"hello"),
+            packet(7, port, 0, &[]),
+            packet(4, port, 2, &[]),
+            packet(6, port, 0, &[]),
+            packet(4, port, 3, &[]),
+            packet(3, port, 0, &[]),
+        ]
+        .concat()
+    };
+    // The guest's own, and one that a program of the host wants.
+    let sockets = [connection(1, 1), connection(1 << 30, 2), packet(1, 9, 0, &[]), packet(1, 1, 0, &[])].concat();
     let console = [request(0, &[]), request(1, b"text"), vec![0, 4, 1]].concat();
     let chain = [
         vec![0, 0, 0, 9, 5, 1, 0, 1, 0],
@@ -263,8 +392,10 @@ fn seeds() -> Vec<Vec<u8>> {
         with(3, &console),
         with(4, &net),
         with(5, &share),
+        with(6, &sockets),
+        [&[6, 0xa5, 0], sockets.as_slice()].concat(),
         [&[0, 0x55, 0], disk.as_slice()].concat(),
     ];
-    all.extend((0..6).map(|kind| with(kind, &chain)));
+    all.extend((0..KINDS as u8).map(|kind| with(kind, &chain)));
     all
 }

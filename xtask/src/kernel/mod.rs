@@ -10,7 +10,7 @@ mod levels;
 mod mrs_trace;
 mod mte;
 mod paths;
-mod program;
+pub mod program;
 mod runs;
 mod same;
 mod sampler;

@@ -1,0 +1,3 @@
+. /modules/load
+vsock
+echo "devices: vsock status $?"
