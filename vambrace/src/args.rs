@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use machine::Topology;
 use machine::config::{
-    ConfigError, CpuConfig, Engine, FeatureSetting, FirmwareConfig, MachineConfig, Presence, Share, VariableWrites,
-    parse_net, parse_size,
+    ConfigError, CpuConfig, Engine, FeatureSetting, FirmwareConfig, MachineConfig, Presence, Share, TimeMode,
+    VariableWrites, parse_net, parse_size,
 };
+use machine::{Threads, Topology};
 
 /// An arm64 machine in software, for people who write arm64 kernels and hypervisors.
 #[derive(Debug, Parser)]
@@ -159,15 +159,17 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR[,ro][,tag=NAME]")]
     share: Vec<String>,
     /// What the guest's clock counts: insn (instructions, the same on every run), wall (the host's clock), or
-    /// cost=PRESET (not yet).
-    #[arg(long, value_name = "MODE", default_value = "insn")]
-    pub time: String,
+    /// cost=PRESET (not yet). Without this insn, with --threads parallel wall.
+    #[arg(long, value_name = "MODE")]
+    pub time: Option<String>,
     /// How instructions are executed: interp, auto (jit: not yet).
     #[arg(long, value_enum, default_value_t = EngineName::Auto)]
     engine: EngineName,
-    /// CPUs on one host thread, in a fixed order (serial), or on several (parallel: not yet).
-    #[arg(long, value_enum, default_value_t = Threads::Serial)]
-    threads: Threads,
+    /// CPUs on one host thread, in a fixed order (serial), or each on one of its own (parallel): faster where the host has
+    /// several cores to spare, but no run is like another, the guest's clock is the host's, --max-insns is not exact, and
+    /// --save, --restore, --gdb, --trace and --profile are refused.
+    #[arg(long, value_enum, default_value_t = ThreadsName::Serial)]
+    threads: ThreadsName,
     /// Where everything that looks random to the guest comes from: a number below 2^64.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
@@ -267,7 +269,7 @@ enum EngineName {
 
 /// `--threads`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Threads {
+enum ThreadsName {
     Serial,
     Parallel,
 }
@@ -297,13 +299,35 @@ pub enum SemihostingChoice {
 impl RunArgs {
     /// The first flag given that this version does not serve.
     fn not_yet(&self) -> Option<ConfigError> {
-        let given = [
-            ("--engine", (self.engine == EngineName::Jit).then(|| "jit".into()), "interpret (interp, auto)"),
-            ("--threads", (self.threads == Threads::Parallel).then(|| "parallel".into()), "use one thread (serial)"),
-        ];
+        let given = [("--engine", (self.engine == EngineName::Jit).then(|| "jit".into()), "interpret (interp, auto)")];
         given
             .into_iter()
             .find_map(|(flag, value, instead)| value.map(|value| ConfigError::NotYet { flag, value, instead }))
+    }
+
+    /// How CPUs share the host, if nothing else given needs them to take turns.
+    fn threads(&self) -> Result<Threads, ConfigError> {
+        if self.threads == ThreadsName::Serial {
+            return Ok(Threads::Serial);
+        }
+        let given = [
+            ("--save", self.save.is_some()),
+            ("--restore", self.restore.is_some()),
+            ("--gdb", self.gdb.is_some()),
+            ("--trace", self.trace.is_some()),
+            ("--profile", self.profile.is_some()),
+            ("--time insn", self.time.as_deref() == Some("insn")),
+        ];
+        let other = given.into_iter().find(|(_, is_given)| *is_given);
+        other.map_or(Ok(Threads::Parallel), |(flag, _)| Err(ConfigError::NotParallel(flag)))
+    }
+
+    fn time(&self, threads: Threads) -> Result<TimeMode, ConfigError> {
+        match (&self.time, threads) {
+            (Some(mode), _) => mode.parse(),
+            (None, Threads::Serial) => Ok(TimeMode::Insn),
+            (None, Threads::Parallel) => Ok(TimeMode::Wall),
+        }
     }
 
     /// The machine that the flags describe. It is not validated yet.
@@ -311,6 +335,7 @@ impl RunArgs {
         if let Some(error) = self.not_yet() {
             return Err(error);
         }
+        let threads = self.threads()?;
         let features = self.feature.iter().map(|text| text.parse::<FeatureSetting>()).collect::<Result<_, _>>()?;
         let policy = |reason| ConfigError::Policy { text: self.policy.clone(), reason };
         if self.firmware.is_none() && self.firmware_vars.is_some() {
@@ -346,11 +371,12 @@ impl RunArgs {
             net: parse_net(&self.net)?,
             vsock: self.vsock.as_deref().map(str::parse).transpose()?,
             rng: if self.rng { Presence::Present } else { Presence::Absent },
-            time: self.time.parse()?,
+            time: self.time(threads)?,
             engine: match self.engine {
                 EngineName::Interp => Engine::Interpreter,
                 EngineName::Auto | EngineName::Jit => Engine::Auto,
             },
+            threads,
             seed: self.seed,
             policy: self.policy.parse().map_err(policy)?,
             ..self.bounds()?
@@ -373,6 +399,7 @@ impl RunArgs {
         if let Some(error) = self.not_yet() {
             return Err(error);
         }
+        self.threads()?;
         let MachineConfig { max_insns, pause, timeout, power_button, .. } = self.bounds()?;
         let was = |path: &Path| path.display().to_string();
         let disks = places("--disk", &self.disk, saved.disks.iter().map(|disk| was(&disk.path)).collect())?;
@@ -518,10 +545,35 @@ mod tests {
 
     #[test]
     fn flags_of_later_versions() {
-        for (flag, value) in [("--time", "cost=x"), ("--engine", "jit"), ("--threads", "parallel")] {
+        for (flag, value) in [("--time", "cost=x"), ("--engine", "jit")] {
             let message = parse(&["--kernel", "k", flag, value]).unwrap_err();
             assert!(message.starts_with(&format!("{flag} {value}: not yet; this version can ")), "{message}");
         }
+    }
+
+    #[test]
+    fn what_cpus_at_the_same_time_do_not_go_with() {
+        let parallel = |words: &[&str]| parse(&[&["--kernel", "k", "--threads", "parallel"], words].concat());
+        let config = parallel(&["--max-insns", "9"]).unwrap();
+        assert_eq!((config.threads, config.time, config.max_insns), (Threads::Parallel, TimeMode::Wall, Some(9)));
+        assert_eq!(parallel(&["--time", "wall"]).unwrap().time, TimeMode::Wall);
+        for (flag, more) in [
+            ("--save", ["s", "--at", "insns=1"].as_slice()),
+            ("--gdb", &["0"]),
+            ("--trace", &["t"]),
+            ("--profile", &["p"]),
+            ("--time", &["insn"]),
+        ] {
+            let message = parallel(&[&[flag], more].concat()).unwrap_err();
+            assert!(message.starts_with(flag) && message.contains("does not go with --threads parallel"), "{message}");
+        }
+        let Command::Run(args) =
+            Cli::try_parse_from(["vambrace", "run", "--restore", "s", "--threads", "parallel"]).unwrap().command
+        else {
+            panic!("not run")
+        };
+        let message = args.restored(MachineConfig::default()).unwrap_err().to_string();
+        assert!(message.starts_with("--restore does not go with"), "{message}");
     }
 
     #[test]

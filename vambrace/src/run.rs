@@ -354,6 +354,10 @@ fn ending(outcome: &Outcome, reason: Option<&Reason>, config: &MachineConfig) ->
         (Outcome::Stuck(stuck), _) => (Status::GuestStopped, stuck.to_string()),
         (Outcome::Quit, Some(Reason::Signal(signal))) => (Status::GuestStopped, format!("ended by signal {signal}")),
         (Outcome::Quit, _) => (Status::Success, "ended by the user".into()),
+        (Outcome::NoThread { cpu, reason }, _) => (
+            Status::ToolError,
+            format!("the host gives no thread for CPU {cpu}: {reason}; ask for fewer CPUs, or --threads serial"),
+        ),
         (Outcome::Tool { cpu, error }, _) => (Status::ToolError, format!("CPU {cpu}: {error}")),
     }
 }

@@ -103,7 +103,7 @@ const PANIC: &str = "panic";
 pub fn whereabouts(machine: &Machine, outcome: &Outcome, symbols: &SymbolSource) -> String {
     let (is_asked_for, culprit) = match outcome {
         Outcome::Tool { cpu, .. } => (true, Some(*cpu)),
-        Outcome::Limit(_) | Outcome::Stuck(_) => (true, None),
+        Outcome::Limit(_) | Outcome::Stuck(_) | Outcome::NoThread { .. } => (true, None),
         Outcome::Reset | Outcome::Quit => (false, None),
         Outcome::PoweredOff | Outcome::Exit(_) | Outcome::Paused => return String::new(),
     };

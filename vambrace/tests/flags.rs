@@ -394,7 +394,12 @@ fn numbers_and_words() {
         (&["--power-button", "now"], 2, "give insns=N or seconds=S"),
         (&["--time", "slow"], 2, "--time slow: give insn, wall"),
         (&["--engine", "fast"], 2, "possible values: interp"),
-        (&["--threads", "x"], 2, "possible values: serial"),
+        (&["--threads", "x"], 2, "possible values: serial, parallel"),
+        (&["--threads", "parallel", "--gdb", "0"], 2, "--gdb does not go with --threads parallel"),
+        (&["--threads", "parallel", "--trace", "new"], 2, "--trace does not go with --threads parallel"),
+        (&["--threads", "parallel", "--profile", "new"], 2, "--profile does not go with --threads parallel"),
+        (&["--threads", "parallel", "--save", "new", "--at", "insns=1"], 2, "--save does not go with"),
+        (&["--threads", "parallel", "--time", "insn"], 2, "--time insn does not go with --threads parallel"),
         (&["--semihosting", "x"], 2, "possible values: auto, on, off"),
         (&["--no-such-flag"], 2, "--no-such-flag"),
     ];

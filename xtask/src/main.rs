@@ -21,6 +21,7 @@ mod metadata;
 mod mutants;
 mod nested;
 mod oracle;
+mod parallel;
 mod perf;
 mod profile;
 mod rootfs;

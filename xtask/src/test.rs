@@ -12,7 +12,9 @@ use crate::boot::{self, Access, Boot, Disk, Echo, Machine, Outcome};
 use crate::boots::expect_demo;
 use crate::guests::{GUESTS_VARIABLE, Guests, Kernel};
 use crate::nested::{Nested, Work};
-use crate::{devices, firmware, gdb, kernel, kvm, levels, oracle, perf, profile, setup, shell, snapshots, tags, twice};
+use crate::{
+    devices, firmware, gdb, kernel, kvm, levels, oracle, parallel, perf, profile, setup, shell, snapshots, tags, twice,
+};
 
 /// The kernel that CI boots.
 const KERNEL: Kernel = Kernel::V6_1;
@@ -194,6 +196,8 @@ fn boots(guests: &Guests, tally: &mut Tally) -> Result<()> {
             expect_demo(&boot.run(Machine::Vambrace, Echo::Off)?, cpus)
         });
     }
+    tally.check(&format!("boot {KERNEL} on 4 CPUs with a thread each"), || parallel::boots(guests, KERNEL));
+    tally.check(&format!("threads on 4 CPUs with a thread each under {KERNEL}"), || parallel::programs(guests, KERNEL));
     tally.check(&format!("a panic of {KERNEL} comes with a backtrace"), || {
         // Init ends at once.
         let outcome = Boot::new(guests, KERNEL, "rdinit=/bin/false").run(Machine::Vambrace, Echo::Off)?;

@@ -1,7 +1,12 @@
 //! Interrupt lines between devices, the interrupt controller and the PEs.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, AtomicU32,
+    Ordering::{Relaxed, SeqCst},
+};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Thread;
+use std::time::Duration;
 
 /// The level of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +53,12 @@ impl IrqLine {
 /// The wires from the interrupt controller into one PE. The controller sets them, the PE polls them
 /// at instruction boundaries; both see one word.
 #[derive(Default, Debug)]
-pub struct CpuLines(AtomicU32);
+pub struct CpuLines {
+    lines: AtomicU32,
+    /// The PE's thread is in [`CpuLines::park`], where it has one of its own.
+    parked: AtomicBool,
+    thread: Mutex<Option<Thread>>,
+}
 
 impl CpuLines {
     /// IRQ.
@@ -86,18 +96,50 @@ impl CpuLines {
     #[inline(always)]
     #[must_use]
     pub fn get(&self) -> u32 {
-        self.0.load(Relaxed)
+        self.lines.load(Relaxed)
     }
     /// Sets all lines at once, as a snapshot has them.
     pub fn restore(&self, lines: u32) {
-        self.0.store(lines | Self::ATTENTION, Relaxed);
+        self.lines.store(lines | Self::ATTENTION, Relaxed);
     }
-    /// Drives the lines in `mask`.
+    /// Drives the lines in `mask`. One that rises ends a [`CpuLines::park`].
     pub fn drive(&self, mask: u32, level: Level) {
         match level {
-            Level::High => self.0.fetch_or(mask, Relaxed),
-            Level::Low => self.0.fetch_and(!mask, Relaxed),
-        };
+            Level::High => {
+                let before = self.lines.fetch_or(mask, SeqCst);
+                if before & mask != mask {
+                    self.unpark();
+                }
+            }
+            Level::Low => {
+                self.lines.fetch_and(!mask, Relaxed);
+            }
+        }
+    }
+
+    /// The calling thread is from here on the one that [`CpuLines::unpark`] wakes.
+    pub fn attach_thread(&self) {
+        *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(std::thread::current());
+    }
+    /// The attached thread sleeps until a line rises or [`CpuLines::unpark`], or for `limit`, or for no reason; not at all
+    /// where `is_over` says so, which is asked after whoever ends the sleep sees that there is one.
+    pub fn park(&self, limit: Option<Duration>, is_over: impl FnOnce() -> bool) {
+        self.parked.store(true, SeqCst);
+        if !is_over() {
+            match limit {
+                None => std::thread::park(),
+                Some(limit) => std::thread::park_timeout(limit),
+            }
+        }
+        self.parked.store(false, SeqCst);
+    }
+    /// Ends a sleep.
+    pub fn unpark(&self) {
+        if self.parked.load(SeqCst)
+            && let Some(thread) = &*self.thread.lock().unwrap_or_else(PoisonError::into_inner)
+        {
+            thread.unpark();
+        }
     }
 }
 

@@ -1,16 +1,19 @@
 //! Guest RAM: one private anonymous mapping, committed by the host on first touch.
 //!
 //! Offsets are relative to the start of RAM. Every access is bounds-checked. Aligned accesses of up to
-//! 8 bytes are single-copy atomic, so that PEs on several host threads see no torn values.
+//! 8 bytes are single-copy atomic, so that PEs on several host threads see no torn values; for 16 bytes, and for unaligned
+//! ones within 16 aligned bytes (FEAT_LSE2), there are accesses of their own.
 #![allow(unsafe_code)]
 
 use std::sync::Mutex;
 use std::sync::atomic::{
-    AtomicU8, AtomicU16, AtomicU32, AtomicU64,
-    Ordering::{AcqRel, Acquire, Relaxed, Release},
+    AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64,
+    Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
+    fence,
 };
 
 use memmap2::{MmapOptions, MmapRaw};
+use portable_atomic::AtomicU128;
 use thiserror::Error;
 
 use crate::tags::TagStore;
@@ -48,6 +51,8 @@ pub struct Ram {
     /// How many pages of code became stale: the end of `stale`.
     stale_end: AtomicU64,
     stale: Mutex<StaleLog>,
+    /// PEs run on several threads of the host.
+    is_shared: AtomicBool,
     tags: TagStore,
 }
 
@@ -147,6 +152,7 @@ impl Ram {
             code_marks: AtomicU32::new(0),
             stale_end: AtomicU64::new(0),
             stale: Mutex::default(),
+            is_shared: AtomicBool::new(false),
             tags: TagStore::new(bytes),
         })
     }
@@ -183,6 +189,93 @@ impl Ram {
         // SAFETY: in bounds and aligned by the test above.
         let a = unsafe { AtomicU64::from_ptr(self.base.add(offset as usize).cast()) };
         Some(a.compare_exchange(current.to_le(), new.to_le(), AcqRel, Acquire).map(u64::from_le).map_err(u64::from_le))
+    }
+
+    /// Has the host atomics of 16 bytes, without which PEs cannot share RAM?
+    #[must_use]
+    pub fn has_quad_atomics() -> bool {
+        AtomicU128::is_lock_free()
+    }
+    /// From here on PEs run on several threads of the host, or no longer.
+    pub fn set_shared(&self, is_shared: bool) {
+        self.is_shared.store(is_shared, SeqCst);
+    }
+
+    /// The atomic of the 16 aligned bytes around `offset`; `None` outside RAM.
+    fn quad(&self, offset: u64) -> Option<&AtomicU128> {
+        let start = offset & !15;
+        if start.checked_add(16)? > self.size {
+            return None;
+        }
+        // SAFETY: in bounds and aligned by the above. Other accesses to these bytes are atomic too or of plain bytes, which
+        // carry no validity invariant; where they are of another size it is the host's hardware that keeps both whole.
+        Some(unsafe { AtomicU128::from_ptr(self.base.add(start as usize).cast()) })
+    }
+
+    /// Reads the `1 << log2` bytes (1 to 16) at `offset` in one piece; `None` outside RAM and flash, or where they do not lie
+    /// within 16 aligned bytes.
+    #[must_use]
+    pub fn read_whole(&self, offset: u64, log2: u32) -> Option<u128> {
+        if offset & ((1 << log2) - 1) == 0 {
+            match log2 {
+                0 => return self.read_u8(offset).map(u128::from),
+                1 => return self.read_u16(offset).map(u128::from),
+                2 => return self.read_u32(offset).map(u128::from),
+                3 => return self.read_u64(offset).map(u128::from),
+                _ => {}
+            }
+        }
+        let part = QuadPart::new(offset, log2)?;
+        Some(part.of(u128::from_le(self.quad(offset)?.load(SeqCst))))
+    }
+
+    /// Replaces the `1 << log2` bytes (1 to 16) at `offset` by `new` if they equal `current`, in one piece; gives the old
+    /// value either way. `None` as for [`Ram::read_whole`]. Does not note writes to code.
+    #[must_use]
+    pub fn compare_exchange(&self, offset: u64, log2: u32, current: u128, new: u128) -> Option<Result<u128, u128>> {
+        macro_rules! sized {
+            ($atomic:ty, $ty:ty) => {{
+                if offset.checked_add(size_of::<$ty>() as u64)? > self.size {
+                    return None;
+                }
+                // SAFETY: in bounds by the test above, aligned by the one below.
+                let place = unsafe { <$atomic>::from_ptr(self.base.add(offset as usize).cast()) };
+                let done = place.compare_exchange((current as $ty).to_le(), (new as $ty).to_le(), SeqCst, SeqCst);
+                let value = |v: $ty| u128::from(<$ty>::from_le(v));
+                return Some(done.map(value).map_err(value));
+            }};
+        }
+        if offset & ((1 << log2) - 1) == 0 {
+            match log2 {
+                0 => sized!(AtomicU8, u8),
+                1 => sized!(AtomicU16, u16),
+                2 => sized!(AtomicU32, u32),
+                3 => sized!(AtomicU64, u64),
+                _ => {}
+            }
+        }
+        let part = QuadPart::new(offset, log2)?;
+        let place = self.quad(offset)?;
+        let mut all = u128::from_le(place.load(SeqCst));
+        loop {
+            if part.of(all) != current {
+                return Some(Err(part.of(all)));
+            }
+            match place.compare_exchange(all.to_le(), part.replaced(all, new).to_le(), SeqCst, SeqCst) {
+                Ok(_) => return Some(Ok(current)),
+                Err(found) => all = u128::from_le(found),
+            }
+        }
+    }
+
+    /// Writes the `1 << log2` bytes at `offset` in one piece. `None` as for [`Ram::read_whole`]. Does not note writes to code.
+    #[must_use]
+    pub fn write_whole(&self, offset: u64, log2: u32, value: u128) -> Option<()> {
+        let mut found = self.read_whole(offset, log2)?;
+        while let Err(other) = self.compare_exchange(offset, log2, found, value)? {
+            found = other;
+        }
+        Some(())
     }
 
     /// Copies guest bytes out; `None` (and nothing copied) where the range leaves RAM.
@@ -261,13 +354,15 @@ impl Ram {
         (offset.checked_add(bytes)? <= self.size).then_some(())
     }
 
-    /// Marks the code page that holds `offset`: blocks were decoded from it.
+    /// Marks the code page that holds `offset`: blocks will be decoded from it. What is read from the page after this is
+    /// either what a store left there, or the storing PE finds the mark behind its next barrier.
     pub fn mark_code(&self, offset: u64) {
         if let Some(flag) = self.code.get((offset / CODE_PAGE) as usize)
-            && flag.swap(1, Relaxed) == 0
+            && flag.swap(1, SeqCst) == 0
         {
-            self.code_marks.fetch_add(1, Release);
+            self.code_marks.fetch_add(1, SeqCst);
         }
+        fence(SeqCst);
     }
     /// How often a page became code, wrapping. Whoever remembers that it may write to a page unseen compares this with
     /// what it was then.
@@ -275,6 +370,13 @@ impl Ram {
     #[must_use]
     pub fn code_marks(&self) -> u32 {
         self.code_marks.load(Acquire)
+    }
+    /// Orders a store before a look at marks, where a PE on another thread may decode what was stored to.
+    #[inline(always)]
+    pub fn order_store(&self) {
+        if self.is_shared.load(Relaxed) {
+            fence(SeqCst);
+        }
     }
     /// Is the page that holds `offset` marked as code?
     #[inline(always)]
@@ -288,6 +390,7 @@ impl Ram {
         if bytes == 0 {
             return;
         }
+        self.order_store();
         for page in offset / CODE_PAGE..=(offset + bytes - 1) / CODE_PAGE {
             if self.is_code(page * CODE_PAGE) {
                 self.note_stale(page as u32);
@@ -307,6 +410,13 @@ impl Ram {
         if let Some(flag) = self.code.get(page as usize) {
             flag.store(0, Release);
         }
+    }
+    /// All code becomes stale.
+    pub fn note_all_stale(&self) {
+        let mut log = self.stale.lock().expect("no holder panics");
+        log.start += log.pages.len() as u64 + 1;
+        log.pages.clear();
+        self.stale_end.store(log.start, Release);
     }
     /// How many pages of code have become stale so far.
     #[inline(always)]
@@ -348,5 +458,81 @@ impl Ram {
             return vec![true; pages];
         }
         seen.iter().map(|b| b & 1 != 0).collect()
+    }
+}
+
+/// Where 1 to 16 bytes lie in 16 aligned ones.
+#[derive(Clone, Copy)]
+struct QuadPart {
+    shift: u32,
+    mask: u128,
+}
+
+impl QuadPart {
+    /// `None` where they leave the 16.
+    fn new(offset: u64, log2: u32) -> Option<Self> {
+        let (at, bytes) = (offset as u32 & 15, 1u32.checked_shl(log2)?);
+        (at + bytes <= 16).then(|| Self { shift: 8 * at, mask: u128::MAX >> (128 - 8 * bytes) })
+    }
+    fn of(self, all: u128) -> u128 {
+        all >> self.shift & self.mask
+    }
+    fn replaced(self, all: u128, new: u128) -> u128 {
+        all & !(self.mask << self.shift) | (new & self.mask) << self.shift
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_accesses_of_all_sizes_and_places_within_16_bytes() {
+        let ram = Ram::new(64).expect("RAM");
+        for log2 in 0..=4 {
+            let bytes = 1u64 << log2;
+            for at in 16..=32 - bytes {
+                let content: Vec<u8> = (0..64).map(|n| n * 3 + 1).collect();
+                ram.write_bytes(0, &content).expect("inside");
+                let old = content[at as usize..][..bytes as usize].iter().rev().fold(0, |v, b| v << 8 | u128::from(*b));
+                let new = (u128::MAX / 5) & (u128::MAX >> (128 - 8 * bytes));
+                assert_eq!(ram.read_whole(at, log2), Some(old));
+                assert_eq!(ram.compare_exchange(at, log2, old ^ 1, new), Some(Err(old)));
+                assert_eq!(ram.compare_exchange(at, log2, old, new), Some(Ok(old)));
+                let mut found = [0; 64];
+                ram.read_bytes(0, &mut found).expect("inside");
+                let mut wanted = content.clone();
+                wanted[at as usize..][..bytes as usize].copy_from_slice(&new.to_le_bytes()[..bytes as usize]);
+                assert_eq!(found[..], wanted, "{bytes} bytes at {at}");
+                assert_eq!(ram.write_whole(at, log2, old), Some(()));
+                ram.read_bytes(0, &mut found).expect("inside");
+                assert_eq!(found[..], content, "{bytes} bytes at {at}");
+            }
+        }
+        assert_eq!([ram.read_whole(9, 3), ram.read_whole(64, 4), ram.read_whole(64, 0)], [None; 3]);
+        assert_eq!([ram.compare_exchange(15, 1, 0, 0), ram.compare_exchange(64, 3, 0, 0)], [None; 2]);
+    }
+
+    #[test]
+    fn each_reader_finds_what_became_stale_since_it_looked_last() {
+        let ram = Ram::new(64 * CODE_PAGE).expect("RAM");
+        let (mut first, mut second) = (ram.stale_end(), ram.stale_end());
+        ram.mark_code(2 * CODE_PAGE + 8);
+        ram.note_write(CODE_PAGE, 1);
+        assert_eq!(ram.stale_end(), first, "no code is there");
+        ram.note_write(2 * CODE_PAGE - 1, 2);
+        ram.note_write(2 * CODE_PAGE, 1);
+        assert_ne!(ram.stale_end(), first);
+        assert_eq!(ram.stale_since(&mut first), Stale::Pages(vec![2]), "once, since it is no code afterwards");
+        assert_eq!(ram.stale_since(&mut first), Stale::Pages(vec![]));
+        for n in 0..STALE_ENTRIES as u64 {
+            ram.mark_code(n % 64 * CODE_PAGE);
+            ram.note_write(n % 64 * CODE_PAGE, 4);
+        }
+        assert_eq!(ram.stale_since(&mut second), Stale::All, "too much to remember");
+        assert_eq!(ram.stale_since(&mut second), Stale::Pages(vec![]));
+        ram.note_all_stale();
+        assert_ne!(ram.stale_end(), second);
+        assert_eq!([ram.stale_since(&mut second), ram.stale_since(&mut second)], [Stale::All, Stale::Pages(vec![])]);
     }
 }

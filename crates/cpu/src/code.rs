@@ -158,15 +158,13 @@ impl CodeCache {
         block
     }
 
-    /// Have pages with decoded code been written, here or by a PE with another cache?
-    #[inline(always)]
-    pub(crate) fn has_stale(&self) -> bool {
-        self.ram.stale_end() != self.stale_seen
-    }
-
-    /// Drops the blocks of pages that were written. Call it where [`CodeCache::has_stale`] says so.
+    /// Drops the blocks of pages that were written, here or by a PE with another cache. Call it where [`Ram::stale_end`] has
+    /// changed.
     #[cold]
     pub(crate) fn drop_stale(&mut self) {
+        if self.ram.stale_end() == self.stale_seen {
+            return;
+        }
         match self.ram.stale_since(&mut self.stale_seen) {
             Stale::All => self.clear(),
             Stale::Pages(pages) => {

@@ -1,6 +1,11 @@
 //! Loads, stores and atomics of a PE: a fast path through the host-pointer cache, and behind it alignment,
 //! translation, permission and the bus. DDI 0487 B2 and D8.
 
+use std::sync::atomic::{
+    Ordering::{Release, SeqCst},
+    fence,
+};
+
 use arch::Va;
 use arch::feature::Feature;
 use arch::field::sctlr_el1 as sctlr;
@@ -96,6 +101,9 @@ impl Pe {
             && let Some(offset) = self.fast_read(va, access.privilege, 1 << access.log2)
             && let Some(value) = self.ram_read(offset, access.log2)
         {
+            if access.order != Order::Plain && self.peers.is_some() {
+                Self::order_after_load(access.order);
+            }
             return Ok(value);
         }
         self.load_slow(va, access)
@@ -103,6 +111,23 @@ impl Pe {
 
     #[inline(always)]
     pub(crate) fn store_word(&mut self, va: u64, value: u64, access: Access) -> Result<(), Stop> {
+        if access.order != Order::Plain && self.peers.is_some() {
+            return self.store_released(va, value, access);
+        }
+        self.store_unordered(va, value, access)
+    }
+
+    /// A store-release beside peers: behind what came before it, and before a load-acquire that follows.
+    #[inline(never)]
+    fn store_released(&mut self, va: u64, value: u64, access: Access) -> Result<(), Stop> {
+        fence(Release);
+        self.store_unordered(va, value, access)?;
+        fence(SeqCst);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn store_unordered(&mut self, va: u64, value: u64, access: Access) -> Result<(), Stop> {
         if self.is_aligned_enough(va, access)
             && let Some(offset) = self.fast_write(va, access.privilege, 1 << access.log2)
             && self.ram_write(offset, value, access.log2).is_some()
@@ -123,7 +148,11 @@ impl Pe {
             return self.load_split(va, access);
         }
         self.check_tags(va, bytes, place, AccessKind::Read, access)?;
-        self.read_place(va, place, access.log2)
+        let value = self.read_place(va, place, access.log2)?;
+        if self.peers.is_some() {
+            Self::order_after_load(access.order);
+        }
+        Ok(value)
     }
 
     /// An unaligned load over a page boundary, byte by byte.
@@ -336,6 +365,7 @@ impl Pe {
             Target::Ram(offset) => {
                 self.report_access(event::AccessKind::Store, offset, 1 << log2);
                 let done = self.ram_write(offset, value, log2);
+                self.ram.order_store();
                 if self.ram.is_code(offset) {
                     self.ram.note_write(offset, 1 << log2);
                     self.leave_block = true;
@@ -409,20 +439,36 @@ impl Pe {
     fn write_found(&mut self, offset: u64, value: u64, log2: u32) {
         // In bounds: the offset came with that size.
         let _ = self.ram_write(offset, value, log2);
+        self.note_found(offset, 1 << log2);
+    }
+
+    #[inline(always)]
+    fn note_found(&mut self, offset: u64, bytes: u64) {
         if self.ram.is_code(offset) {
-            self.ram.note_write(offset, 1 << log2);
+            self.ram.note_write(offset, bytes);
             self.leave_block = true;
         }
     }
 
+    /// Replaces what `offset` holds by what `new` makes of it, in one piece, beside peers.
+    #[inline(never)]
+    fn replace(&mut self, offset: u64, log2: u32, new: impl Fn(u128) -> u128) -> u128 {
+        let mut old = self.ram.read_whole(offset, log2).unwrap_or(0);
+        // In bounds: the offset came with that size.
+        while let Some(Err(found)) = self.ram.compare_exchange(offset, log2, old, new(old)) {
+            old = found;
+        }
+        self.ram.order_store();
+        self.note_found(offset, 1 << log2);
+        old
+    }
+
     #[inline(always)]
-    pub(crate) fn read_modify_write(
-        &mut self,
-        va: u64,
-        access: Access,
-        new: impl FnOnce(u64) -> u64,
-    ) -> Result<u64, Stop> {
+    pub(crate) fn read_modify_write(&mut self, va: u64, access: Access, new: impl Fn(u64) -> u64) -> Result<u64, Stop> {
         let offset = self.atomic_offset(va, 1 << access.log2, access)?;
+        if self.peers.is_some() {
+            return Ok(self.replace(offset, access.log2, |old| u128::from(new(old as u64))) as u64);
+        }
         let old = self.ram_read(offset, access.log2).unwrap_or(0);
         self.write_found(offset, new(old), access.log2);
         Ok(old)
@@ -438,6 +484,11 @@ impl Pe {
     ) -> Result<(u64, u64), Stop> {
         let (bytes, bits) = (1u64 << access.log2, 8 << access.log2);
         let offset = self.atomic_offset(va, 2 * bytes, access)?;
+        if self.peers.is_some() {
+            let expected = joined(expected, access.log2);
+            let replaced = |old| if old == expected { joined(new, access.log2) } else { old };
+            return Ok(halves(self.replace(offset, access.log2 + 1, replaced), access.log2));
+        }
         let old = self.read_pair(offset, access.log2);
         if old == (expected.0.zext(bits), expected.1.zext(bits)) {
             self.write_found(offset, new.0, access.log2);
@@ -463,11 +514,17 @@ impl Pe {
 
     pub(crate) fn exclusive_load(&mut self, va: u64, access: Access) -> Result<u64, Stop> {
         let offset = self.mark_exclusive(va, 1 << access.log2, access)?;
+        if self.peers.is_some() {
+            return Ok(self.marked_value(offset, access.log2, access.order) as u64);
+        }
         Ok(self.ram_read(offset, access.log2).unwrap_or(0))
     }
 
     pub(crate) fn exclusive_load_pair(&mut self, va: u64, access: Access) -> Result<(u64, u64), Stop> {
         let offset = self.mark_exclusive(va, 2 << access.log2, access)?;
+        if self.peers.is_some() {
+            return Ok(halves(self.marked_value(offset, access.log2 + 1, access.order), access.log2));
+        }
         Ok(self.read_pair(offset, access.log2))
     }
 
@@ -493,6 +550,9 @@ impl Pe {
 
     pub(crate) fn exclusive_store(&mut self, va: u64, value: u64, access: Access) -> Result<u64, Stop> {
         let Some(offset) = self.claim_exclusive(va, 1 << access.log2, access)? else { return Ok(1) };
+        if self.peers.is_some() {
+            return Ok(self.store_marked(offset, access.log2, value.into()));
+        }
         self.write_found(offset, value, access.log2);
         Ok(0)
     }
@@ -500,10 +560,58 @@ impl Pe {
     pub(crate) fn exclusive_store_pair(&mut self, va: u64, values: (u64, u64), access: Access) -> Result<u64, Stop> {
         let bytes = 1u64 << access.log2;
         let Some(offset) = self.claim_exclusive(va, 2 * bytes, access)? else { return Ok(1) };
+        if self.peers.is_some() {
+            return Ok(self.store_marked(offset, access.log2 + 1, joined(values, access.log2)));
+        }
         self.write_found(offset, values.0, access.log2);
         self.write_found(offset + bytes, values.1, access.log2);
         Ok(0)
     }
+}
+
+impl Pe {
+    /// Reads what a load-exclusive marked, in one piece, beside peers.
+    #[inline(never)]
+    fn marked_value(&mut self, offset: u64, log2: u32, order: Order) -> u128 {
+        // In bounds: the offset came with that size.
+        self.monitor_value = self.ram.read_whole(offset, log2).unwrap_or(0);
+        Self::order_after_load(order);
+        self.monitor_value
+    }
+
+    /// Writes what a load-exclusive marked if it still holds what that read. That another PE stored, and then the old value
+    /// again, is not noticed.
+    #[inline(never)]
+    fn store_marked(&mut self, offset: u64, log2: u32, value: u128) -> u64 {
+        let bits = 8u32 << log2;
+        let value = if bits == 128 { value } else { value & ((1 << bits) - 1) };
+        if let Some(Ok(_)) = self.ram.compare_exchange(offset, log2, self.monitor_value, value) {
+            self.ram.order_store();
+            self.note_found(offset, 1 << log2);
+            return 0;
+        }
+        self.emit(event::Event::ExclusiveFailed { pa: self.bus.ram_base().add(offset) });
+        1
+    }
+
+    /// Beside peers: does what the last load-exclusive marked hold something else now? `None` where nothing is marked.
+    #[must_use]
+    pub fn mark_changed(&self) -> Option<bool> {
+        let Monitor { offset, bytes } = self.monitor?;
+        Some(self.ram.read_whole(offset, bytes.trailing_zeros()) != Some(self.monitor_value))
+    }
+}
+
+/// Two elements of `1 << log2` bytes as they lie in memory, the first one lower.
+fn joined((first, second): (u64, u64), log2: u32) -> u128 {
+    let bits = 8u32 << log2;
+    u128::from(second.zext(bits)) << bits | u128::from(first.zext(bits))
+}
+
+/// The same apart.
+fn halves(both: u128, log2: u32) -> (u64, u64) {
+    let bits = 8u32 << log2;
+    ((both as u64).zext(bits), ((both >> bits) as u64).zext(bits))
 }
 
 /// The exclusive monitor: what the last load-exclusive marked. One PE at a time runs, and its monitor is cleared

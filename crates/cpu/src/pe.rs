@@ -19,6 +19,7 @@ use crate::eval::Q;
 use crate::exception::{Exception, Interrupt};
 use crate::memory::Monitor;
 use crate::pauth::{KnownCodes, Pauth};
+use crate::peers::Peers;
 use crate::pmu::Pmu;
 use crate::pstate::Pstate;
 use crate::stop::{Exit, Stop, ToolError};
@@ -148,7 +149,11 @@ pub struct Pe {
     pub(crate) translations: u64,
     /// [`Ram::code_marks`] as of the last time that `fast` gave up writing to code.
     pub(crate) code_marks: u32,
+    /// [`Ram::stale_end`] as of the last time that decoded code was dropped.
+    pub(crate) stale_seen: u64,
     pub(crate) block_memory: BlockMemory,
+    /// The PEs that run at the same time, if any does.
+    pub(crate) peers: Option<Arc<Peers>>,
 
     pub(crate) q: [Q; 32],
     pub(crate) fpcr: u64,
@@ -178,6 +183,8 @@ pub struct Pe {
     pub(crate) timer_outputs: [bool; 4],
     pub(crate) pmu: Pmu,
     pub(crate) monitor: Option<Monitor>,
+    /// With peers: what the marked bytes held.
+    pub(crate) monitor_value: u128,
     pub(crate) event_register: bool,
     pub(crate) pending: Option<Exception>,
     pub(crate) exit: Option<Exit>,
@@ -259,7 +266,9 @@ impl Pe {
             fast: FastCache::new(),
             translations: 0,
             code_marks: 0,
+            stale_seen: 0,
             block_memory: BlockMemory::new(),
+            peers: None,
             q: [Q(0); 32],
             fpcr: 0,
             fpsr: 0,
@@ -277,6 +286,7 @@ impl Pe {
             timer_outputs: [false; 4],
             pmu: Pmu::default(),
             monitor: None,
+            monitor_value: 0,
             event_register: false,
             pending: None,
             exit: None,
@@ -535,6 +545,12 @@ impl Pe {
         self.skip_to(turn.begin);
         self.seen = turn.seen;
     }
+    /// A piece of this PE's work beside peers begins.
+    pub fn begin_piece(&mut self) {
+        if let Some(peers) = &self.peers {
+            self.device_time = peers.nanoseconds();
+        }
+    }
     /// What this PE, or another before its turn, saw of the system counter at most.
     #[must_use]
     pub fn seen(&self) -> u64 {
@@ -602,11 +618,16 @@ impl Pe {
     /// The interrupts that would be taken.
     #[must_use]
     pub fn unmasked_lines(&self) -> u32 {
-        self.unmasked & !CpuLines::ATTENTION
+        self.unmasked & !(CpuLines::ATTENTION | CpuLines::MAIL)
+    }
+    /// Is something to be looked at before the next instruction?
+    #[must_use]
+    pub fn is_disturbed(&self) -> bool {
+        self.event_register || self.lines.get() & (self.unmasked | CpuLines::EVENT) != 0
     }
     /// Was there an event for WFE? No longer.
     pub fn take_event(&mut self) -> bool {
-        std::mem::take(&mut self.event_register)
+        self.take_event_line() | std::mem::take(&mut self.event_register)
     }
 
     /// Asks the machine for something after this instruction.

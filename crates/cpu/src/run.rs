@@ -1,6 +1,8 @@
 //! The block loop. Order at an instruction boundary: budget, pending asynchronous exceptions, fetch (alignment,
 //! translation, permission), decode, execute.
 
+use std::sync::atomic::{Ordering::Acquire, fence};
+
 use arch::field::tcr_el1 as tcr;
 use arch::{El, Va};
 use bus::CpuLines;
@@ -17,7 +19,7 @@ use crate::stop::{Exit, Stop};
 /// What lay behind a line that was high.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Taken {
-    /// An interrupt, which was taken.
+    /// An interrupt, which was taken, or what peers sent.
     Interrupt,
     /// The PE's own wish to leave the loop.
     Attention,
@@ -90,14 +92,22 @@ impl Pe {
                 }
                 continue;
             }
-            if code.has_stale() {
-                code.drop_stale();
-                self.block_memory.follow(code);
+            if self.ram.stale_end() != self.stale_seen {
+                self.drop_stale(code);
             }
             if let Err(exit) = self.run_block::<W>(code, until - now) {
                 return exit;
             }
         }
+    }
+
+    /// Drops decoded code that became stale.
+    #[cold]
+    fn drop_stale(&mut self, code: &mut CodeCache) {
+        // Read first: what comes meanwhile is looked at again.
+        self.stale_seen = self.ram.stale_end();
+        code.drop_stale();
+        self.block_memory.follow(code);
     }
 
     /// Fetches and executes one block where no single instructions are counted.
@@ -121,17 +131,19 @@ impl Pe {
         let count = (ops.len() as u64).min(if self.single { 1 } else { budget }) as usize;
         let ops = &ops[..count];
         self.next_pc = start.wrapping_add(4 * count as u64);
-        let mut done = 0;
+        // Where it ends earlier, the instruction's offset says how many are done: the loop counts nothing.
+        let mut done = count;
         let mut stop = None;
         let level = W::level(self);
         for op in ops {
             if let Err(reason) = (op.run)(self, op.insn) {
                 stop = Some(reason);
+                done = op.insn.offset() as usize / 4;
                 break;
             }
-            done += 1;
             if self.leave_block {
                 self.leave_block = false;
+                done = op.insn.offset() as usize / 4 + 1;
                 if done < count {
                     self.next_pc = start.wrapping_add(4 * done as u64);
                 }
@@ -163,12 +175,19 @@ impl Pe {
 
     /// Gives up writing unseen to pages that have become code, on this PE or another, since the last call.
     #[inline(always)]
-    fn follow_code_marks(&mut self) {
+    pub(crate) fn follow_code_marks(&mut self) {
         let marks = self.ram.code_marks();
         if self.code_marks != marks {
             self.code_marks = marks;
-            let ram = &self.ram;
-            self.fast.drop_writes_to(|offset| ram.is_code(offset));
+            let (ram, beside_peers) = (&self.ram, self.peers.is_some());
+            self.fast.drop_writes_to(|offset| {
+                let is_code = ram.is_code(offset);
+                if is_code && beside_peers {
+                    // It may have written there since another PE decoded it.
+                    ram.note_write(offset, 1);
+                }
+                is_code
+            });
         }
     }
 
@@ -280,6 +299,14 @@ impl Pe {
     #[inline(never)]
     fn take_interrupt(&mut self) -> Taken {
         let lines = self.lines.get() & self.unmasked;
+        if lines & CpuLines::MAIL != 0 {
+            self.serve_mail();
+            return Taken::Interrupt;
+        }
+        if self.peers.is_some() {
+            // What the sender of the interrupt did before is seen behind it.
+            fence(Acquire);
+        }
         if lines & CpuLines::SERROR != 0 {
             self.lines.drive(CpuLines::SERROR, bus::Level::Low);
             self.take_physical(Interrupt::SError);

@@ -72,6 +72,9 @@ impl Persist for Pe {
             pending: _,
             exit: _,
             outbox: _,
+            // Only while PEs run at the same time.
+            peers: _,
+            monitor_value: _,
             // Follows from the registers.
             fp_enabled: _,
             align_mask: _,
@@ -92,6 +95,7 @@ impl Persist for Pe {
             fast: _,
             translations: _,
             code_marks: _,
+            stale_seen: _,
             block_memory: _,
             known_codes: _,
             // Of the configuration.

@@ -111,12 +111,18 @@ impl Pe {
 
     /// The system counter between two blocks, which nobody has seen yet.
     pub(crate) fn count(&self) -> u64 {
-        self.ticks().max(self.seen)
+        match &self.peers {
+            None => self.ticks().max(self.seen),
+            Some(peers) => peers.count(),
+        }
     }
 
     /// The system counter at instruction `insn` of the running block.
     pub(crate) fn counter_at(&self, insn: Insn) -> u64 {
-        self.seen.max(self.time_at(insn))
+        match &self.peers {
+            None => self.seen.max(self.time_at(insn)),
+            Some(peers) => peers.count(),
+        }
     }
 
     /// The guest sees the system counter, or what follows from it, by instruction `insn`.
@@ -203,6 +209,13 @@ impl Pe {
         for (intid, output) in PPIS.into_iter().zip(outputs) {
             self.gic.set_ppi(self.index, intid, Level::from_bit(output));
         }
+    }
+
+    /// How many ticks from now a timer's output rises next, or a timed wait ends.
+    #[must_use]
+    pub fn time_to_deadline(&self) -> Option<u64> {
+        let now = self.count();
+        self.timer_deadline().map(|at| at.saturating_sub(now))
     }
 
     /// When a timer's output rises next, or a timed wait ends, in ticks, after now.

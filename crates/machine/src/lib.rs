@@ -29,7 +29,7 @@ pub use cpu::{Debugger, DebuggerWatch, Semihosting, ToolError, Watched};
 pub use diagnose::Diagnosis;
 pub use outcome::{Limit, Outcome, Stuck};
 pub use power::{PowerButton, Press};
-pub use run::{Advance, CpuSummary, Halt, Limits, Machine, Pace};
+pub use run::{Advance, CpuSummary, Halt, Limits, Machine, Pace, Threads};
 pub use sampler::{Listener, Names, Sample};
 pub use schedule::QUANTUM;
 pub use setup::{Options, SetupError};

@@ -29,6 +29,13 @@ pub enum Outcome {
     Stuck(Stuck),
     /// The user stopped it at the console.
     Quit,
+    /// The host gives no thread for a CPU.
+    NoThread {
+        /// The CPU.
+        cpu: usize,
+        /// The host's reason.
+        reason: String,
+    },
     /// The tool cannot go on; the CPU's number says which CPU met it.
     Tool {
         /// The CPU.

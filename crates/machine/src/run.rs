@@ -1,5 +1,7 @@
 //! The run loop: rounds of turns, the firmware's calls, limits, time.
 
+mod parallel;
+
 use std::hash::Hasher;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -28,6 +30,16 @@ pub enum Pace {
     PacedSleep,
     /// The guest's clock follows the host's.
     Wall,
+}
+
+/// How CPUs share the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Threads {
+    /// They take turns on one thread, in a fixed order. Deterministic.
+    #[default]
+    Serial,
+    /// Each has a thread of its own. Not deterministic; the clock is the host's.
+    Parallel,
 }
 
 /// What bounds a run.
@@ -70,6 +82,7 @@ pub struct Machine {
     turn_of: Option<usize>,
     debugger: Debugger,
     sampler: Option<Sampler>,
+    threads: Threads,
 }
 
 /// How far a run went.
@@ -154,7 +167,13 @@ impl Machine {
             turn_of: None,
             debugger: Debugger::default(),
             sampler: None,
+            threads: Threads::Serial,
         }
+    }
+
+    /// How CPUs share the host in [`Machine::run`]. Debuggers, samplers and snapshots need [`Threads::Serial`].
+    pub fn set_threads(&mut self, threads: Threads) {
+        self.threads = threads;
     }
 
     /// Setting this flag ends the run at the next round.
@@ -187,6 +206,7 @@ impl Machine {
             turn_of: _,
             debugger: _,
             sampler: _,
+            threads: _,
         } = self;
         (entry, now, psci, &mut board.cpus)
     }
@@ -250,6 +270,9 @@ impl Machine {
     /// Runs until the guest ends, a limit is reached or nothing can happen.
     pub fn run(&mut self) -> Outcome {
         self.begin();
+        if self.threads == Threads::Parallel {
+            return self.run_parallel();
+        }
         loop {
             if let Advance::Ended(outcome) = self.advance(None) {
                 return outcome;
@@ -531,7 +554,7 @@ impl Machine {
     fn serve(&mut self, index: usize, request: Request) -> Option<Outcome> {
         match request {
             Request::Firmware => self.call_firmware(index),
-            Request::Semihosting => self.call_semihosting(index),
+            Request::Semihosting => semihosting_exit(&mut self.board.cpus[index].pe),
             Request::Debugger(_) => None,
             Request::Tool(error) => Some(Outcome::Tool { cpu: index, error }),
         }
@@ -576,26 +599,25 @@ impl Machine {
         cpu.pe.start(Va(entry), x0);
         cpu.state = CpuState::Running;
     }
+}
 
-    /// The one call that is served: SYS_EXIT (0x18) and SYS_EXIT_EXTENDED (0x20) of the Arm semihosting specification.
-    /// Others return -1 in X0.
-    fn call_semihosting(&mut self, index: usize) -> Option<Outcome> {
-        const EXIT: u32 = 0x18;
-        const EXIT_EXTENDED: u32 = 0x20;
-        /// ADP_Stopped_ApplicationExit
-        const APPLICATION_EXIT: u64 = 0x2_0026;
-        let pe = &mut self.board.cpus[index].pe;
-        let (operation, block) = (pe.x_register(0) as u32, Va(pe.x_register(1)));
-        if operation != EXIT && operation != EXIT_EXTENDED {
-            pe.set_x_register(0, u64::MAX);
-            return None;
-        }
-        let word = |pe: &mut cpu::Pe, n: u64| pe.peek(block.add(8 * n));
-        let code = match (word(pe, 0), word(pe, 1)) {
-            (Some(APPLICATION_EXIT), Some(code)) => code as u32,
-            // Any other reason is an abnormal end.
-            _ => 1,
-        };
-        Some(Outcome::Exit(code))
+/// The one call that is served: SYS_EXIT (0x18) and SYS_EXIT_EXTENDED (0x20) of the Arm semihosting specification.
+/// Others return -1 in X0.
+fn semihosting_exit(pe: &mut cpu::Pe) -> Option<Outcome> {
+    const EXIT: u32 = 0x18;
+    const EXIT_EXTENDED: u32 = 0x20;
+    /// ADP_Stopped_ApplicationExit
+    const APPLICATION_EXIT: u64 = 0x2_0026;
+    let (operation, block) = (pe.x_register(0) as u32, Va(pe.x_register(1)));
+    if operation != EXIT && operation != EXIT_EXTENDED {
+        pe.set_x_register(0, u64::MAX);
+        return None;
     }
+    let word = |pe: &mut cpu::Pe, n: u64| pe.peek(block.add(8 * n));
+    let code = match (word(pe, 0), word(pe, 1)) {
+        (Some(APPLICATION_EXIT), Some(code)) => code as u32,
+        // Any other reason is an abnormal end.
+        _ => 1,
+    };
+    Some(Outcome::Exit(code))
 }

@@ -122,6 +122,7 @@ impl Machine {
         };
         let limits = Limits { steps: config.max_insns, pause: config.pause, timeout: config.timeout };
         let mut machine = Self::new(board, entry, dtb.0, pace, limits, Firmware::new(config.seed));
+        machine.set_threads(config.threads);
         if let Some(press) = config.power_button {
             machine.power_button().arm(press);
         }

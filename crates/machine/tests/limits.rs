@@ -123,7 +123,7 @@ fn junk_ends_without_a_panic() {
             Outcome::Tool { .. } => 1,
             Outcome::Stuck(_) => 2,
             Outcome::PoweredOff | Outcome::Reset | Outcome::Exit(_) => 3,
-            Outcome::Limit(_) | Outcome::Quit | Outcome::Paused => panic!("{outcome:?}"),
+            Outcome::Limit(_) | Outcome::Quit | Outcome::Paused | Outcome::NoThread { .. } => panic!("{outcome:?}"),
         };
         ends[kind] += 1;
     }

@@ -76,7 +76,9 @@ fn run(bytes: &[u8]) {
         Outcome::Tool { error, .. } => assert!(!error.to_string().is_empty()),
         Outcome::Limit(Limit::Instructions(LIMIT)) | Outcome::Quit | Outcome::Stuck(_) => {}
         Outcome::PoweredOff | Outcome::Reset | Outcome::Exit(_) => {}
-        outcome @ (Outcome::Limit(_) | Outcome::Paused) => panic!("the run ended by {outcome:?}"),
+        outcome @ (Outcome::Limit(_) | Outcome::Paused | Outcome::NoThread { .. }) => {
+            panic!("the run ended by {outcome:?}")
+        }
     }
 }
 

@@ -168,6 +168,9 @@ impl Pe {
         if self.has_el2() && (p.el < El::El2 || p.daif & 4 == 0) {
             unmasked |= CpuLines::SEI_TO_EL2;
         }
+        if self.peers.is_some() {
+            unmasked |= CpuLines::MAIL;
+        }
         self.unmasked = unmasked | self.unmasked & CpuLines::ATTENTION;
         if self.step_on != self.steps_at(p.el, p.daif) || (self.breakpoints_on, self.watchpoints_on) != self.armed() {
             self.context_changed();

@@ -31,6 +31,9 @@ enum Maintenance {
     ZeroAndTag,
 }
 
+/// IC IALLUIS, IC IALLU.
+const INSTRUCTION_CACHE: [Enc; 2] = [Enc::new(1, 0, 7, 1, 0), Enc::new(1, 0, 7, 5, 0)];
+
 /// One line an instruction: encoding, what it is, the feature that it comes with.
 const MAINTENANCE: [(Enc, Maintenance, Option<Feature>); 31] = [
     (Enc::new(1, 0, 7, 1, 0), Maintenance::All, None), // IC IALLUIS
@@ -103,12 +106,25 @@ impl Pe {
             return Err(self.sysreg_trap_to_el2(insn));
         }
         match what {
-            // Memory is coherent and writes to code are noticed: there is nothing to do.
-            Maintenance::All => Ok(()),
-            Maintenance::ByVaInvalidating if self.pstate.el == El::El0 && sctlr::CMOW.is_set(control) => {
-                self.touch(xt, AccessKind::CacheInvalidate)
+            // Memory is coherent and writes to code are noticed: there is nothing to do. Where PEs run at the same time, what
+            // another one wrote just now may be noticed only at its next barrier.
+            Maintenance::All => {
+                if self.peers.is_some() && INSTRUCTION_CACHE.contains(&Enc::of_word(insn.word())) {
+                    self.ram.note_all_stale();
+                }
+                Ok(())
             }
-            Maintenance::ByVa | Maintenance::ByVaInvalidating => self.touch(xt, AccessKind::CacheMaintenance),
+            Maintenance::ByVaInvalidating if self.pstate.el == El::El0 && sctlr::CMOW.is_set(control) => {
+                self.touch(xt, AccessKind::CacheInvalidate)?;
+                self.invalidate_code(xt);
+                Ok(())
+            }
+            Maintenance::ByVaInvalidating => {
+                self.touch(xt, AccessKind::CacheMaintenance)?;
+                self.invalidate_code(xt);
+                Ok(())
+            }
+            Maintenance::ByVa => self.touch(xt, AccessKind::CacheMaintenance),
             Maintenance::Invalidate => self.touch(xt, AccessKind::CacheInvalidate),
             Maintenance::Zero => self.zero_block(xt, TagCheck::Checked),
             Maintenance::Tag => self.tag_block_of(xt),
@@ -123,6 +139,24 @@ impl Pe {
     fn touch(&mut self, va: u64, kind: AccessKind) -> Result<(), Stop> {
         let known = self.fast.lookup_write(Va(va), self.contexts.of(Va(va)), 1).is_some();
         if known { Ok(()) } else { self.place(va, kind, Privilege::Current).map(|_| ()) }
+    }
+
+    /// Beside peers: decoded code at `va`, which was translated just now, is stale.
+    fn invalidate_code(&mut self, va: u64) {
+        if self.peers.is_none() {
+            return;
+        }
+        let context = self.contexts.of(Va(va));
+        let known = self.fast.lookup_write(Va(va), context, 1).or_else(|| self.fast.lookup_read(Va(va), context, 1));
+        let offset = known.or_else(|| {
+            let access = self.mmu_access(AccessKind::CacheMaintenance, Privilege::Current);
+            let entry = self.translate(Va(va), access).ok()?;
+            self.bus.contents(entry.output(Va(va)), 1)
+        });
+        match offset {
+            Some(offset) => self.ram.note_write(offset, 1),
+            None => self.ram.note_all_stale(),
+        }
     }
 
     /// DC ZVA. A fault's FAR is the address given, an alignment fault meets Device memory.

@@ -84,13 +84,23 @@ impl Pe {
     /// SCTLR, TCR or MAIR changed, so that rights and attributes in the fast cache may be wrong. TLB entries were made under
     /// the old values, which software must invalidate; dropping them at once is permitted and the benign choice.
     pub(crate) fn translation_rules_changed(&mut self) {
-        self.tlb.clear();
-        self.fast.invalidate_all();
-        self.block_memory.forget();
+        self.forget_stage1();
         for regime in [Regime::El10, Regime::El2, Regime::El20] {
             self.set_up_regime(regime);
         }
         self.context_changed();
+    }
+
+    fn forget_stage1(&mut self) {
+        self.tlb.clear();
+        self.fast.invalidate_all();
+        self.block_memory.forget();
+    }
+
+    /// Invalidates all that is held of translations.
+    pub(crate) fn forget_translations(&mut self) {
+        self.stage2_tlb.clear();
+        self.forget_stage1();
     }
 
     /// The fast cache's contexts follow the exception level, PAN, UAO, the ASID, and whether tags are checked.

@@ -15,6 +15,9 @@ impl Pe {
             Hint::Yield => Err(self.leave(Exit::Yield)),
             Hint::Sev => {
                 self.event_register = true;
+                if self.send_event() {
+                    return Ok(());
+                }
                 self.outbox.push(Broadcast::Event);
                 Err(self.leave(Exit::Yield))
             }
@@ -23,7 +26,7 @@ impl Pe {
                 Ok(())
             }
             Hint::Wfe | Hint::Wfet => {
-                if std::mem::take(&mut self.event_register) {
+                if self.take_event() {
                     return Ok(());
                 }
                 self.wait(insn, hint, argument, Exit::WaitForEvent)

@@ -63,6 +63,9 @@ impl Pe {
             }
             System::Barrier(barrier, _) => {
                 self.emit(Event::Barrier(barrier_kind(barrier)));
+                if self.peers.is_some() {
+                    self.barrier_among_peers(barrier);
+                }
                 Ok(0)
             }
             System::Hint(hint) => self.hint(insn, hint, argument).map(|()| 0),

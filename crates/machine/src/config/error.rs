@@ -191,6 +191,15 @@ pub enum ConfigError {
     /// A limit of no time, or of more than can be counted.
     #[error("--timeout {0}: give a number of seconds above 0 and below 2^64")]
     Timeout(String),
+    /// The host cannot do it.
+    #[error("--threads parallel: this host has no atomic accesses of 16 bytes; use --threads serial")]
+    NoQuadAtomics,
+    /// What needs CPUs that take turns.
+    #[error(
+        "{0} does not go with --threads parallel: {why}; leave one of them out",
+        why = "it needs CPUs that take turns in a fixed order"
+    )]
+    NotParallel(&'static str),
     /// A feature of a later version.
     #[error("{flag} {value}: not yet; this version can {instead}")]
     NotYet {

@@ -9,6 +9,7 @@ use arch::gic::VirtualInterface;
 use arch::model::CpuModel;
 use arch::policy::Policy;
 use arch::preset;
+use bus::Ram;
 
 mod controller;
 mod error;
@@ -29,6 +30,7 @@ use virtio_net::UserConfig;
 
 use crate::map::{MAX_CPUS, VIRTIO_COUNT};
 use crate::power::Press;
+use crate::run::Threads;
 use crate::topology::Topology;
 
 /// Least RAM, in bytes: less does not hold a kernel, its device tree and a stack.
@@ -79,6 +81,8 @@ pub struct MachineConfig {
     pub time: TimeMode,
     /// How instructions are executed.
     pub engine: Engine,
+    /// How CPUs share the host.
+    pub threads: Threads,
     /// Where everything that looks random to the guest comes from.
     pub seed: u64,
     /// How the machine chooses among outcomes that the architecture permits.
@@ -112,6 +116,7 @@ impl Default for MachineConfig {
             rng: Presence::Absent,
             time: TimeMode::Insn,
             engine: Engine::Auto,
+            threads: Threads::Serial,
             seed: 0,
             policy: Policy::Benign,
             max_insns: None,
@@ -386,6 +391,9 @@ impl MachineConfig {
     pub fn validate(&self, host_memory: Option<u64>) -> Result<(), ConfigError> {
         if self.cpus == 0 || self.cpus > MAX_CPUS {
             return Err(ConfigError::Cpus(self.cpus));
+        }
+        if self.threads == Threads::Parallel && !Ram::has_quad_atomics() {
+            return Err(ConfigError::NoQuadAtomics);
         }
         self.validate_memory(host_memory)?;
         self.topology.validate(self.cpus, self.memory)?;

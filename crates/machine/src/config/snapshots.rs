@@ -128,6 +128,7 @@ impl Persist for MachineConfig {
             rng,
             time,
             engine,
+            threads: _,
             seed,
             policy,
             max_insns: _,
