@@ -1,6 +1,6 @@
 /* GICv3: the system-register interface by number, the distributor and the first redistributor. */
 #pragma once
-#include "bare.h"
+#include "gicd.h"
 
 #define ICC_IAR0 S3_0_C12_C8_0
 #define ICC_EOIR0 S3_0_C12_C8_1
@@ -23,17 +23,6 @@
 #define ICC_IGRPEN1 S3_0_C12_C12_7
 #define ICC_PMR S3_0_C4_C6_0
 
-#define GICD_CTLR (GICD + 0)
-#define GICD_TYPER (GICD + 4)
-#define GICD_IGROUPR(n) (GICD + 0x80 + 4 * (n))
-#define GICD_ISENABLER(n) (GICD + 0x100 + 4 * (n))
-#define GICD_ICENABLER(n) (GICD + 0x180 + 4 * (n))
-#define GICD_ISPENDR(n) (GICD + 0x200 + 4 * (n))
-#define GICD_ICPENDR(n) (GICD + 0x280 + 4 * (n))
-#define GICD_ISACTIVER(n) (GICD + 0x300 + 4 * (n))
-#define GICD_ICACTIVER(n) (GICD + 0x380 + 4 * (n))
-#define GICD_IPRIORITYR(n) (GICD + 0x400 + (n))
-#define GICD_ICFGR(n) (GICD + 0xc00 + 4 * (n))
 #define GICD_IROUTER(n) (GICD + 0x6000 + 8 * (n))
 #define GICR_CTLR (GICR + 0)
 #define GICR_TYPER (GICR + 8)

@@ -137,7 +137,8 @@ impl Setup {
 
 /// Runs the ELF at `program` under the judge, which has to power off within a minute.
 pub fn run_judge(program: &Path, setup: &Setup) -> Result<Lines> {
-    let mut board = String::from("virt,gic-version=3");
+    let version = if setup.features.contains(&GIC_V2) { 2 } else { 3 };
+    let mut board = format!("virt,gic-version={version}");
     // The judge refuses tags for a model that has none.
     if setup.cpu == "max" {
         board += ",mte=on";
@@ -224,6 +225,9 @@ pub fn record(program: &Path, setup: &Setup) -> Result<Record> {
     }
 }
 
+/// The board's setting that makes its interrupt controller a GICv2.
+const GIC_V2: &str = "gic=2";
+
 /// The models that every program is run on.
 pub const MODELS: [&str; 3] = ["cortex-a57", "neoverse-n1", "max"];
 
@@ -235,6 +239,7 @@ fn features(program: &str, cpu: &str) -> Vec<&'static str> {
     };
     settings.extend_from_slice(match (program, cpu) {
         ("its", _) => &["its=on"],
+        ("gicv2", _) => &[GIC_V2],
         // QEMU 7.2 has the first level only, and of the ciphers QARMA5.
         ("pauth" | "bti", "max") => {
             &["pacimp=off", "pacqarma5=on", "pauth2=off", "fpac=off", "fpaccombine=off", "constpacfield=off"]
@@ -252,7 +257,7 @@ fn features(program: &str, cpu: &str) -> Vec<&'static str> {
 fn cpus(program: &str) -> usize {
     match program {
         "smp" | "el2_smp" => 4,
-        "its" => 2,
+        "its" | "gicv2" => 2,
         _ => 1,
     }
 }

@@ -98,6 +98,10 @@ const LONG_CYCLES: Because =
 const OVERFLOW_WHILE_OFF: Because = JudgeWrong(
     "an overflow of a counter that PMCR_EL0.E disables requests no interrupt (CheckForPMUOverflow); QEMU 7.2 does not look when E is written",
 );
+const PRIORITY_BITS: Because = Choice(
+    "a GICv2 has 16 to 256 levels of priority (IHI 0048 3.3): ours 32, QEMU's 256, from which the least binary points and where \
+     active priorities are follow",
+);
 const XPACLRI: Because =
     JudgeWrong("XPACLRI strips whatever SCTLR_EL1 enables (XPACLRI, Strip); QEMU makes it a NOP where no key is on");
 const PAC_RANGE: Because = JudgeWrong(
@@ -286,6 +290,98 @@ pub const EL1: &[Difference] = &[
         "spi-pending=100",
         "spi-pending=0",
         Choice("message-based SPIs are optional (GICD_TYPER.MBIS): ours has them, QEMU 7.2 does not"),
+    ),
+    on_all(
+        "gicv2",
+        &["id GICD_TYPER", "readback GICD_TYPER"],
+        "27",
+        "28",
+        Model("the number of SPIs: 224, as on the board's GICv3; the judge's GICv2 has 256"),
+    ),
+    on_all(
+        "gicv2",
+        &[
+            "id GICC_BPR",
+            "id GICC_ABPR",
+            "readback GICC_BPR",
+            "readback GICC_ABPR",
+            "readback binary points",
+            "readback GICD_IPRIORITYR*",
+            "readback GICC_PMR",
+            "groups active priorities",
+        ],
+        "",
+        "",
+        PRIORITY_BITS,
+    ),
+    on_all("gicv2", &["mask pmr"], " pmr=f8 ", " pmr=ff ", PRIORITY_BITS),
+    on_all(
+        "gicv2",
+        &["mask pmr"],
+        "hppir=1 iar=3ff",
+        "hppir=3ff iar=3ff",
+        JudgeWrong(
+            "GICC_HPPIR shows what is pending whatever GICC_PMR masks (DDI 0601, GICC_HPPIR); QEMU shows no such interrupt",
+        ),
+    ),
+    on_all(
+        "gicv2",
+        &["spi to them"],
+        "spi-pending=100",
+        "spi-pending=0",
+        JudgeWrong(
+            "an SPI is pending whoever is its target (IHI 0048 4.3.7); QEMU keeps that by target, so without one it is not",
+        ),
+    ),
+    on_all(
+        "gicv2",
+        &["readback GICD_ITARGETSR32", "spi targets", "sources all"],
+        "03",
+        "ff",
+        JudgeWrong("bits of CPUs that are not there are RAZ/WI (IHI 0048 4.3.12, 4.3.17); QEMU keeps them"),
+    ),
+    on_all(
+        "gicv2",
+        &["readback GICC_CTLR"],
+        "ones=3ff",
+        "ones=21f",
+        Choice("there is no bypass: the bits that switch it off, GICC_CTLR[8:5], keep what is written or are RAZ/WI"),
+    ),
+    on_all(
+        "gicv2",
+        &["sources *"],
+        "hppir=4",
+        "hppir=",
+        JudgeWrong("GICC_HPPIR says in bits 12:10 which CPU sent an SGI (DDI 0601, GICC_HPPIR); QEMU gives 0"),
+    ),
+    on_all(
+        "gicv2",
+        &["groups control *iar"],
+        "value=3ff",
+        "value=3fe",
+        JudgeWrong(
+            "a read of GICC_IAR gives 1023 where no pending interrupt has sufficient priority (IHI 0048 4.4.4); QEMU looks \
+             at the group first",
+        ),
+    ),
+    on_all(
+        "gicv2",
+        &["groups ahppir", "groups aiar", "groups rpr after aiar"],
+        "value=",
+        "value=",
+        JudgeWrong(
+            "GICC_AIAR, GICC_AEOIR and GICC_AHPPIR belong to a GICv2 (IHI 0048 4.4.11 to 4.4.13); QEMU 7.2 has none",
+        ),
+    ),
+    on_all(
+        "gicv2",
+        &["groups enables"],
+        "interface=",
+        "hppir=1 isr=0 iar=1",
+        JudgeWrong(
+            "interrupts of a group that is disabled, at the distributor or at the CPU interface, are not seen and hide none of \
+             the other group (DDI 0601, GICC_HPPIR); QEMU picks the highest first",
+        ),
     ),
     on_all(
         "its",
