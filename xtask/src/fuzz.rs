@@ -7,6 +7,9 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -17,7 +20,7 @@ use crate::{setup, shell};
 pub struct Args {
     /// The targets, or all.
     targets: Vec<String>,
-    /// How long each runs.
+    /// How long each runs, in minutes of a CPU's time: beside other work it takes longer.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     minutes: u64,
     /// Where the engine's choices begin; without it, each run is another one.
@@ -144,19 +147,24 @@ impl Engine {
         let mut command = self.command(target);
         command.env("VAMBRACE_FUZZ_SEEDS", &kept);
         command.args(["-print_final_stats=1", "-reload=0"]);
-        command.arg(format!("-max_total_time={}", minutes * 60));
         command.args(seed.map(|seed| format!("-seed={seed}")));
         command.arg(format!("-artifact_prefix={}/", finds.display()));
         command.arg(&kept).arg(shell::workspace_root().join("fuzz/corpus").join(target));
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().with_context(|| format!("cannot start {}", self.program.display()))?;
+        let stderr = BufReader::new(child.stderr.take().context("no pipe")?);
+        let (process, ended) = (child.id(), AtomicBool::new(false));
         let (mut counts, mut last) = (Counts::default(), Vec::new());
-        for line in BufReader::new(child.stderr.take().context("no pipe")?).lines().map_while(Result::ok) {
-            counts.note(&line);
-            if counts.runs.is_none() && !line.starts_with('#') {
-                last.push(line);
+        thread::scope(|threads| {
+            threads.spawn(|| end_after(process, minutes * 60, &ended));
+            for line in stderr.lines().map_while(Result::ok) {
+                counts.note(&line);
+                if counts.runs.is_none() && !line.starts_with('#') {
+                    last.push(line);
+                }
             }
-        }
+            ended.store(true, Ordering::Relaxed);
+        });
         // It says all before it ends; then it has no more work, and is still there to be asked.
         counts.seconds = cpu_seconds(child.id());
         let status = child.wait()?;
@@ -202,6 +210,18 @@ impl Counts {
         let Self { runs, rate, seconds, edges, inputs, memory } = self;
         let seconds = seconds.map_or_else(|| "?".to_owned(), |seconds| seconds.to_string());
         format!("{} | {rate} | {seconds} | {edges} | {inputs} | {memory} | {finds}", runs.unwrap_or_default())
+    }
+}
+
+/// Asks the engine to end when it has used `seconds` of a CPU, unless it `ended` before.
+fn end_after(process: u32, seconds: u64, ended: &AtomicBool) {
+    while !ended.load(Ordering::Relaxed) {
+        if cpu_seconds(process).is_none_or(|used| used >= seconds) {
+            // To libFuzzer this signal says that it shall print its figures and go. If it cannot be sent, nobody is there.
+            let _ = Command::new("kill").args(["-USR1", &process.to_string()]).stderr(Stdio::null()).status();
+            return;
+        }
+        thread::sleep(Duration::from_millis(200));
     }
 }
 
