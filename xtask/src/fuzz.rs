@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -20,7 +20,7 @@ use crate::{setup, shell};
 pub struct Args {
     /// The targets, or all.
     targets: Vec<String>,
-    /// How long each runs, in minutes of a CPU's time: beside other work it takes longer.
+    /// How long each runs, in minutes; those in which other work has the CPUs do not count.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     minutes: u64,
     /// Where the engine's choices begin; without it, each run is another one.
@@ -213,16 +213,24 @@ impl Counts {
     }
 }
 
-/// Asks the engine to end when it has used `seconds` of a CPU, unless it `ended` before.
+/// Asks the engine to end after `seconds`, of which those that it waited for a CPU do not count, unless it `ended` before.
 fn end_after(process: u32, seconds: u64, ended: &AtomicBool) {
+    let (started, limit) = (Instant::now(), Duration::from_secs(seconds));
     while !ended.load(Ordering::Relaxed) {
-        if cpu_seconds(process).is_none_or(|used| used >= seconds) {
+        if started.elapsed().saturating_sub(waited(process)) >= limit {
             // To libFuzzer this signal says that it shall print its figures and go. If it cannot be sent, nobody is there.
             let _ = Command::new("kill").args(["-USR1", &process.to_string()]).stderr(Stdio::null()).status();
             return;
         }
         thread::sleep(Duration::from_millis(200));
     }
+}
+
+/// How long a process's first thread was ready to run and had no CPU; none where the system does not say.
+fn waited(process: u32) -> Duration {
+    // Nanoseconds on a CPU, those ready to be, how often (Documentation/scheduler/sched-stats).
+    let stat = fs::read_to_string(format!("/proc/{process}/schedstat")).unwrap_or_default();
+    Duration::from_nanos(stat.split_whitespace().nth(1).and_then(|nanoseconds| nanoseconds.parse().ok()).unwrap_or(0))
 }
 
 /// What a process has used of a CPU, its threads together, in seconds; `None` where the system does not say (proc(5)).
@@ -274,5 +282,6 @@ mod tests {
     fn a_process_used_some_time() {
         assert!(cpu_seconds(std::process::id()).is_some());
         assert_eq!(cpu_seconds(u32::MAX), None);
+        assert_eq!(waited(u32::MAX), Duration::ZERO);
     }
 }
