@@ -40,6 +40,27 @@ pub enum Level {
     El2,
 }
 
+/// The interrupt controller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Gic {
+    /// A GICv2.
+    #[value(name = "2")]
+    V2,
+    /// A GICv3.
+    #[value(name = "3")]
+    V3,
+}
+
+impl Gic {
+    /// The version, as QEMU's boards have it.
+    pub const fn version(self) -> u32 {
+        match self {
+            Self::V2 => 2,
+            Self::V3 => 3,
+        }
+    }
+}
+
 /// Whether the guest's console also goes to ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Echo {
@@ -90,6 +111,8 @@ pub struct Boot {
     pub cpu: Option<&'static str>,
     /// Where the kernel starts.
     pub level: Level,
+    /// The interrupt controller.
+    pub gic: Gic,
     /// RAM, MiB.
     pub memory: u32,
     /// Whether semihosting calls are served.
@@ -150,6 +173,7 @@ impl Boot {
             cpus: 1,
             cpu: None,
             level: Level::El2,
+            gic: Gic::V3,
             memory: 1024,
             semihosting: false,
             words: Vec::new(),
@@ -236,6 +260,9 @@ impl Boot {
         if self.level == Level::El1 {
             command.args(["--feature", "el2=off"]);
         }
+        if self.gic == Gic::V2 {
+            command.args(["--feature", "gic=2"]);
+        }
         command.args(&self.words);
         if self.semihosting {
             command.args(["--semihosting", "on"]);
@@ -244,11 +271,11 @@ impl Boot {
 
     fn qemu(&self) -> Command {
         let mut command = Command::new("qemu-system-aarch64");
-        let board = match self.level {
-            Level::El1 => "virt,gic-version=3",
-            Level::El2 => "virt,gic-version=3,virtualization=on",
+        let level = match self.level {
+            Level::El1 => "",
+            Level::El2 => ",virtualization=on",
         };
-        let board = format!("{board}{}", self.qemu_board);
+        let board = format!("virt,gic-version={}{level}{}", self.gic.version(), self.qemu_board);
         let cpu = match self.cpu {
             None => "cortex-a57",
             // QARMA5 makes QEMU four times slower, and its fixed algorithm is as good for what is measured.

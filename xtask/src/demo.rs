@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
 
-use crate::boot::{self, Boot, Echo, Machine};
+use crate::boot::{self, Boot, Echo, Gic, Machine};
 use crate::guests::{Guests, Kernel};
 use crate::nested::{Mode, Nested, Work};
 use crate::rootfs::{self, Root};
@@ -34,6 +34,9 @@ pub struct Args {
     /// How KVM uses EL2.
     #[arg(long, value_enum, default_value = "vhe", requires = "nested")]
     kvm_mode: Mode,
+    /// The version of the interrupt controller, that of the inner guest too.
+    #[arg(long, value_enum, default_value = "3", requires = "nested")]
+    gic: Gic,
     #[command(flatten)]
     root: rootfs::Options,
 }
@@ -64,6 +67,7 @@ fn nested(args: &Args) -> Result<()> {
         cpus: args.cpus,
         inner_cpus: args.inner_cpus,
         mode: args.kvm_mode,
+        gic: args.gic,
         ..Nested::new(if args.batch { Work::Check } else { Work::Shell })
     };
     let guests = Guests::prepare(&nested.kernels())?;

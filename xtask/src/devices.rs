@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::boot::{self, Boot, Echo, Machine, Outcome};
+use crate::boot::{self, Boot, Echo, Gic, Machine, Outcome};
 use crate::boots::expect_demo;
 use crate::guests::{BOARD, File, Guests, Kernel};
 
@@ -341,7 +341,7 @@ fn its(guests: &Guests, kernel: Kernel) -> Result<()> {
 fn gic_v2(guests: &Guests, kernel: Kernel) -> Result<()> {
     let mut boot = Boot::new(guests, kernel, "vambrace.batch=demo");
     boot.cpus = 8;
-    boot.words.extend(["--feature", "gic=2"].map(str::to_owned));
+    boot.gic = Gic::V2;
     let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
     expect_demo(&outcome, boot.cpus)?;
     // What Linux says of a GICv2, and of no other; it splits the end of an interrupt where it starts at EL2.

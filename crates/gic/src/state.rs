@@ -20,7 +20,7 @@ use crate::priority::{ActivePriorities, Group, IDLE, MIN_BPR0, MIN_BPR1, group_p
 use crate::spec::{
     BitReg, IntReg, MAX_SPIS, PRIORITY_BITS, PRIORITY_MASK, PRIVATE, SPECIAL, gicr_ctlr, icc_ctlr, irouter,
 };
-use crate::virtual_interface::VirtualInterface;
+use crate::virtual_interface::{Form, VirtualInterface};
 
 /// Banks of SPIs at most.
 pub const MAX_SPI_BANKS: usize = MAX_SPIS.div_ceil(32) as usize;
@@ -385,7 +385,7 @@ impl State {
             status: 0,
             lpis: Lpis::default(),
             interface: Interface::new(),
-            virtual_interface: VirtualInterface::new(model, policy, index),
+            virtual_interface: VirtualInterface::new(model, Form::System, policy, index),
             hppi: None,
             spis: [0; MAX_SPI_BANKS],
             spi_words: 0,

@@ -227,6 +227,10 @@ fn interrupt_controller(
         let gic = GicV2::new(lines.to_vec(), gic::Config::VIRT_SPIS)?;
         bus.map(Pa(map::GICD.base), GicV2::WINDOW, shared(gic.distributor()))?;
         bus.map(Pa(map::GICC.base), GicV2::WINDOW, shared(gic.cpu_interfaces()))?;
+        if config.models.iter().any(|model| model.has(Feature::FEAT_EL2)) {
+            bus.map(Pa(map::GICH.base), GicV2::WINDOW, shared(gic.virtual_control()))?;
+            bus.map(Pa(map::GICV.base), GicV2::WINDOW, shared(gic.virtual_cpu_interfaces()))?;
+        }
         return Ok(gic::Controller::V2(gic));
     }
     let has_its = config.controller.its == Presence::Present;

@@ -39,6 +39,10 @@ pub const FLASH: [Window; 2] = [Window::new(0, pflash::Flash::LEN), Window::new(
 pub const GICD: Window = Window::new(0x0800_0000, 0x1_0000);
 /// A GICv2's CPU interfaces.
 pub const GICC: Window = Window::new(0x0801_0000, 0x1_0000);
+/// A GICv2's virtual interface control registers, `GICH_*`. Only boards whose CPUs have EL2 have them, and the next.
+pub const GICH: Window = Window::new(0x0803_0000, 0x1_0000);
+/// A GICv2's virtual CPU interfaces, `GICV_*`.
+pub const GICV: Window = Window::new(0x0804_0000, 0x1_0000);
 /// The GIC's ITS: its control and its translation frame.
 pub const ITS: Window = Window::new(0x0808_0000, 0x2_0000);
 /// Bytes of one redistributor: its RD and its SGI frame.

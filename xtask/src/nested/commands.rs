@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 
 use super::{Counts, Mode, Nested, Work};
-use crate::boot::{self, Boot, Echo, Machine, build_vambrace};
+use crate::boot::{self, Boot, Echo, Gic, Machine, build_vambrace};
 use crate::guests::{Guests, Kernel};
 use crate::{setup, twice};
 
@@ -43,6 +43,9 @@ struct Matrix {
     /// How the hosts use EL2.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "vhe,nvhe,protected")]
     modes: Vec<Mode>,
+    /// The version of the interrupt controller, that of the inner guest too.
+    #[arg(long, value_enum, default_value = "3")]
+    gic: Gic,
     /// On QEMU as well.
     #[arg(long)]
     qemu: bool,
@@ -87,8 +90,8 @@ fn run_matrix(matrix: &Matrix) -> Result<()> {
         "host", "mode", "CPUs", "vCPUs", "machine", "seconds", "good", "EL0", "EL1", "EL2"
     );
     for (kernel, mode, cpus, inner_cpus) in cases(matrix) {
-        let nested =
-            Nested { kernel, mode, cpus, inner_cpus, inner_kernel: matrix.inner_kernel, ..Nested::new(Work::Check) };
+        let Matrix { inner_kernel, gic, .. } = *matrix;
+        let nested = Nested { kernel, mode, cpus, inner_cpus, inner_kernel, gic, ..Nested::new(Work::Check) };
         for machine in machines {
             let stats = boot::scratch("nested-matrix.json")?;
             let mut boot = nested.boot(&guests, "nested-matrix")?;

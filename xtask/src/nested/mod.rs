@@ -9,7 +9,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::boot::{self, Boot, Level, Outcome};
+use crate::boot::{self, Boot, Gic, Level, Outcome};
 use crate::guests::{File, Guests, HACKBENCH, Kernel, VMM};
 pub use commands::{Args, TRAPPING_LOG, prepare, run};
 
@@ -86,6 +86,8 @@ pub struct Nested {
     pub inner_cpus: u32,
     /// How the host uses EL2.
     pub mode: Mode,
+    /// The interrupt controller of both.
+    pub gic: Gic,
     /// What the inner guest does.
     pub work: Work,
     /// Further words on the host kernel's command line.
@@ -113,6 +115,7 @@ impl Nested {
             cpus: 1,
             inner_cpus: 1,
             mode: Mode::Vhe,
+            gic: Gic::V3,
             work,
             host_words: Vec::new(),
             inner_words: Vec::new(),
@@ -134,6 +137,7 @@ impl Nested {
         let mut boot = Boot::new(guests, self.kernel, &words.join(" ")).with_initrd(&initrd);
         boot.cpu = Some("max");
         boot.level = Level::El2;
+        boot.gic = self.gic;
         boot.cpus = self.cpus;
         boot.limit = std::time::Duration::from_secs(1800);
         Ok(boot)
@@ -142,7 +146,8 @@ impl Nested {
     fn outer_files(&self, guests: &Guests, name: &str) -> Result<Vec<File>> {
         let input = if self.work == Work::Shell { "/dev/console" } else { "/dev/null" };
         let settings = format!(
-            "machine={PLAIN}\nmemory=256\ncpus={}\nappend=\"{}\"\ninput={input}\n",
+            "machine={}\nmemory=256\ncpus={}\nappend=\"{}\"\ninput={input}\n",
+            self.machine(),
             self.inner_cpus,
             self.inner_append()
         );
@@ -153,6 +158,14 @@ impl Nested {
         files.push(File::executable("nested/initrd", self.inner_initrd(guests, name)?));
         files.push(File::executable("nested/disk", disk()));
         Ok(files)
+    }
+
+    /// The virtual machine that the VMM is to make.
+    const fn machine(&self) -> &'static str {
+        match self.gic {
+            Gic::V2 => "virt,gic-version=2",
+            Gic::V3 => PLAIN,
+        }
     }
 
     fn inner_append(&self) -> String {
@@ -189,6 +202,8 @@ impl Nested {
         let missing = |what: &str| format!("{what}\n{}", outcome.report());
         let mode = outcome.lines_with(" mode initialized successfully").any(|line| self.mode.is_in(line));
         ensure!(mode, missing(&format!("the host's log does not say that KVM is in mode {}", self.mode.name())));
+        let is_v2 = outcome.line_with(": vgic-v2@8030000").is_some();
+        ensure!(is_v2 == (self.gic == Gic::V2), missing("the host's KVM has another interrupt controller"));
         outcome.expect_line("vambrace-batch: nested: status 0")?;
         // Both say so.
         let downs = outcome.lines_with("reboot: Power down").count();

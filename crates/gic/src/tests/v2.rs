@@ -1,10 +1,12 @@
-//! The GICv2: scenarios against what the manual says, snapshots, junk.
+//! The GICv2: scenarios against what the manual says, snapshots, junk. `virtual_interface` has those of GICH and GICV.
+
+mod virtual_interface;
 
 use snapshot::Codec;
 
 use super::*;
 use crate::v2::spec::gicc_ctlr;
-use crate::{CpuInterfaces, DistributorV2, GicV2};
+use crate::{CpuInterfaces, DistributorV2, GicV2, VirtualControl, VirtualCpuInterfaces};
 
 // Offsets in a CPU interface's frame.
 const PMR: u64 = 4;
@@ -26,6 +28,8 @@ struct Lab {
     gic: GicV2,
     distributor: DistributorV2,
     interfaces: CpuInterfaces,
+    control: VirtualControl,
+    guests: VirtualCpuInterfaces,
     wires: Vec<Arc<CpuLines>>,
 }
 
@@ -33,7 +37,9 @@ impl Lab {
     fn new(cpus: usize) -> Self {
         let wires: Vec<_> = (0..cpus).map(|_| Arc::new(CpuLines::default())).collect();
         let gic = GicV2::new(wires.clone(), 224).unwrap();
-        Self { distributor: gic.distributor(), interfaces: gic.cpu_interfaces(), gic, wires }
+        let (distributor, interfaces) = (gic.distributor(), gic.cpu_interfaces());
+        let (control, guests) = (gic.virtual_control(), gic.virtual_cpu_interfaces());
+        Self { distributor, interfaces, control, guests, gic, wires }
     }
 
     /// All on, SPIs 32 to 63 enabled and to CPU 0, everything of priority 0x80.
@@ -67,6 +73,20 @@ impl Lab {
     fn icc_is(&mut self, cpu: usize, offset: u64) -> u64 {
         self.interfaces.read(MmioAccess { offset, size: Size::Word, cpu, now: 0 }).unwrap()
     }
+    fn ich(&mut self, cpu: usize, offset: u64, value: u64) {
+        let access = MmioAccess { offset, size: Size::Word, cpu, now: 0 };
+        self.control.write(access, value).unwrap();
+    }
+    fn ich_is(&mut self, cpu: usize, offset: u64) -> u64 {
+        self.control.read(MmioAccess { offset, size: Size::Word, cpu, now: 0 }).unwrap()
+    }
+    fn icv(&mut self, cpu: usize, offset: u64, value: u64) {
+        let access = MmioAccess { offset, size: Size::Word, cpu, now: 0 };
+        self.guests.write(access, value).unwrap();
+    }
+    fn icv_is(&mut self, cpu: usize, offset: u64) -> u64 {
+        self.guests.read(MmioAccess { offset, size: Size::Word, cpu, now: 0 }).unwrap()
+    }
     fn lines(&self) -> Vec<u32> {
         self.wires.iter().map(|wires| wires.get()).collect()
     }
@@ -74,6 +94,7 @@ impl Lab {
         let mut hasher = DefaultHasher::new();
         self.distributor.hash(&mut hasher);
         self.interfaces.hash(&mut hasher);
+        self.control.hash(&mut hasher);
         hasher.finish()
     }
     fn saved(&mut self) -> Vec<u8> {
@@ -161,6 +182,9 @@ fn snapshots_have_all_of_it() {
     assert_eq!(lab.icc_is(2, IAR), 7 | 1 << 10);
     lab.icc(1, CTLR, 0x20f);
     lab.icc(1, ABPR, 5);
+    virtual_interface::open(&mut lab, 1);
+    lab.ich(1, virtual_interface::LIST, virtual_interface::irq(0x40, 3 | 5 << 10));
+    lab.ich(1, virtual_interface::HCR, 9);
     let (bytes, hash) = (lab.saved(), lab.hash());
     let mut other = Lab::new(3);
     assert_ne!(other.hash(), hash);

@@ -35,8 +35,10 @@ impl Device for CpuInterfaces {
 
 /// The registers that acknowledge and show come twice: `GICC_IAR` and `GICC_HPPIR`, and their aliases for group 1.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum View {
+pub enum View {
+    /// Without the alias.
     Plain,
+    /// The alias.
     Alias,
 }
 
@@ -139,7 +141,8 @@ fn end(state: &mut State, cpu: usize, value: u32, view: View) {
     }
 }
 
-fn deactivate(state: &mut State, cpu: usize, intid: u32) {
+/// Interrupt `intid` of this CPU is active no more, where there is one.
+pub fn deactivate(state: &mut State, cpu: usize, intid: u32) {
     if let Some((bank, n)) = state.bank(cpu, intid) {
         bank.active &= !(1 << n);
     }

@@ -1,10 +1,12 @@
 //! A GICv2 without the Security Extensions: a distributor and memory-mapped CPU interfaces for up to eight CPUs (Arm IHI
-//! 0048). It has no virtual CPU interfaces yet (`GICH_*`, `GICV_*`).
+//! 0048), and virtual ones (`GICH_*`, `GICV_*`), whose state and arithmetic are those of [`crate::virtual_interface`].
 
 mod cpu_interface;
 mod distributor;
 pub mod spec;
 mod state;
+mod virtual_control;
+mod virtual_cpu;
 
 use std::sync::{Arc, Mutex};
 
@@ -14,6 +16,8 @@ use snapshot::{Codec, Invalid};
 
 pub use cpu_interface::CpuInterfaces;
 pub use distributor::Distributor as DistributorV2;
+pub use virtual_control::VirtualControl;
+pub use virtual_cpu::VirtualCpuInterfaces;
 
 use crate::GicError;
 use crate::spec::{MAX_SPIS, PRIVATE, SGIS};
@@ -26,7 +30,7 @@ pub struct GicV2(Arc<Mutex<State>>);
 impl GicV2 {
     /// Most CPUs.
     pub const MAX_PES: usize = spec::MAX_PES;
-    /// Size of the window of the distributor, and of that of the CPU interfaces, in bytes.
+    /// Size of each of its windows in bytes.
     pub const WINDOW: u64 = spec::WINDOW;
 
     /// Makes a controller in its reset state, for the CPUs that these wires lead to.
@@ -48,6 +52,16 @@ impl GicV2 {
     /// The device of the CPU interfaces.
     pub fn cpu_interfaces(&self) -> CpuInterfaces {
         CpuInterfaces(self.clone())
+    }
+
+    /// The device of the virtual interface control registers.
+    pub fn virtual_control(&self) -> VirtualControl {
+        VirtualControl(self.clone())
+    }
+
+    /// The device of the virtual CPU interfaces.
+    pub fn virtual_cpu_interfaces(&self) -> VirtualCpuInterfaces {
+        VirtualCpuInterfaces(self.clone())
     }
 
     /// Runs one operation on the state and settles it.
@@ -98,6 +112,9 @@ impl CpuInterface for GicV2 {
     }
     fn write(&self, _: usize, _: Enc, _: u64) -> Option<()> {
         None
+    }
+    fn list_registers_in_use(&self, cpu: usize) -> u8 {
+        self.with_pe(cpu, |state| state.pes[cpu].virtual_interface.in_use()).unwrap_or(0)
     }
     fn set_ppi(&self, cpu: usize, intid: u32, level: Level) {
         if (SGIS..PRIVATE).contains(&intid) {

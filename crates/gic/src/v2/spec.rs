@@ -1,5 +1,7 @@
 //! The registers of a GICv2 as data. Section numbers are those of the architecture specification, Arm IHI 0048 (issue B.b).
 
+use arch::field::{ich_hcr_el2 as hcr, ich_lr_el2 as lr, ich_vmcr_el2 as vmcr, ich_vtr_el2 as vtr};
+
 use crate::spec::Access::{Ro, Rw, Wo};
 use crate::spec::Width::{ByteWord, Word};
 use crate::spec::{BitReg, Block, IntReg, block};
@@ -152,4 +154,80 @@ pub mod sgir {
     pub const FILTER_SHIFT: u32 = 24;
     /// Position of `CPUTargetList`.
     pub const LIST_SHIFT: u32 = 16;
+}
+
+/// The virtual interface control registers (§5.3). Most have the fields of the GICv3's system register that is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ControlReg {
+    /// `GICH_HCR`: `ICH_HCR_EL2`.
+    Hcr,
+    /// `GICH_VTR`: `ICH_VTR_EL2`.
+    Vtr,
+    /// `GICH_VMCR`: `ICH_VMCR_EL2`.
+    Vmcr,
+    /// `GICH_MISR`: `ICH_MISR_EL2`.
+    Misr,
+    /// `GICH_EISR0` and 1.
+    Eisr,
+    /// `GICH_ELRSR0` and 1.
+    Elrsr,
+    /// `GICH_APR`, of both groups.
+    Apr,
+    /// `GICH_LR0` to 63.
+    List,
+}
+
+/// The frame of the virtual interface control registers.
+pub const VIRTUAL_CONTROL: &[Block<ControlReg>] = &[
+    block(0x00, 4, ControlReg::Hcr, Rw, Word),
+    block(0x04, 4, ControlReg::Vtr, Ro, Word),
+    block(0x08, 4, ControlReg::Vmcr, Rw, Word),
+    block(0x10, 4, ControlReg::Misr, Ro, Word),
+    block(0x20, 8, ControlReg::Eisr, Ro, Word),
+    block(0x30, 8, ControlReg::Elrsr, Ro, Word),
+    block(0xf0, 4, ControlReg::Apr, Rw, Word),
+    block(0x100, 0x100, ControlReg::List, Rw, Word),
+];
+
+/// The fields of `GICH_HCR`: those of `ICH_HCR_EL2` that trap nothing.
+pub const GICH_HCR: u64 = 0xff | hcr::EOIcount.mask();
+/// The fields of `GICH_VTR`.
+pub const GICH_VTR: u64 = vtr::ListRegs.mask() | vtr::PREbits.mask() | vtr::PRIbits.mask();
+/// The fields of `GICV_CTLR`, which are at the same places in `GICH_VMCR`.
+pub const GICV_CTLR: u64 = vmcr::VENG0.mask()
+    | vmcr::VENG1.mask()
+    | vmcr::VAckCtl.mask()
+    | vmcr::VFIQEn.mask()
+    | vmcr::VCBPR.mask()
+    | vmcr::VEOIM.mask();
+
+/// Positions in `GICH_LR<n>` (§5.3.10): `PhysicalID`, which holds the EOI request and the CPU that sent an SGI where it names
+/// no physical interrupt; `Priority`, of the five bits that there are; `State`, `Grp1`, `HW`.
+mod list {
+    pub const PHYSICAL: u32 = 10;
+    pub const PRIORITY: u32 = 23;
+    pub const STATE: u32 = 28;
+    pub const GROUP: u32 = 30;
+    pub const HW: u32 = 31;
+}
+
+/// `GICH_LR<n>` in the form of `ICH_LR<n>_EL2`. The EOI request is the same bit of the physical INTID.
+pub const fn widen(value: u32) -> u64 {
+    let value = value as u64;
+    lr::vINTID.of(value & INTID as u64)
+        | lr::pINTID.of(value >> list::PHYSICAL & INTID as u64)
+        | lr::Priority.of((value >> list::PRIORITY & 0x1f) << 3)
+        | lr::State.of(value >> list::STATE & 3)
+        | lr::Group.of(value >> list::GROUP & 1)
+        | lr::HW.of(value >> list::HW)
+}
+
+/// The other way.
+pub const fn narrow(value: u64) -> u32 {
+    (lr::vINTID.get(value) as u32 & INTID)
+        | (lr::pINTID.get(value) as u32 & INTID) << list::PHYSICAL
+        | (lr::Priority.get(value) as u32 >> 3) << list::PRIORITY
+        | (lr::State.get(value) as u32) << list::STATE
+        | (lr::Group.get(value) as u32) << list::GROUP
+        | (lr::HW.get(value) as u32) << list::HW
 }

@@ -3,13 +3,16 @@
 
 use std::sync::Arc;
 
-use bus::CpuLines;
+use arch::gic::VirtualInterface as Model;
+use arch::policy::Policy;
+use bus::{CpuLines, Level};
 use snapshot::{Codec, Invalid};
 
-use super::spec::{GICD_ENABLES, gicc_ctlr};
+use super::spec::{GICD_ENABLES, GICH_HCR, gicc_ctlr, narrow, widen};
 use crate::priority::Group;
 use crate::spec::{PRIVATE, SGIS, icc_ctlr};
 use crate::state::{Bank, Groups, Interface, Pending, drive_changes};
+use crate::virtual_interface::{Change, Form, MAINTENANCE, VirtualInterface};
 
 /// One CPU: its private interrupts and its interface.
 pub struct Pe {
@@ -21,6 +24,8 @@ pub struct Pe {
     pub ctlr: u32,
     /// Priorities, by the same rules as a GICv3's. Its own controls follow from `ctlr`.
     pub interface: Interface,
+    /// What a guest sees in place of the interface.
+    pub virtual_interface: VirtualInterface,
     /// The interrupt that the interface sees.
     pub hppi: Option<Pending>,
     wires: Arc<CpuLines>,
@@ -28,10 +33,27 @@ pub struct Pe {
 }
 
 impl Pe {
-    fn new(wires: Arc<CpuLines>) -> Self {
+    fn new(index: usize, wires: Arc<CpuLines>) -> Self {
         let mut bank = Bank::new(u32::MAX, 0xffff);
         bank.enabled = 0xffff;
-        Self { bank, sources: [0; SGIS as usize], ctlr: 0, interface: Interface::new(), hppi: None, wires, driven: 0 }
+        // Four list registers and five bits of priority, as a GIC-400 has. What is UNPREDICTABLE is ignored.
+        let virtual_interface = VirtualInterface::new(Model::DEFAULT, Form::Memory, Policy::Benign, index);
+        let (sources, interface) = ([0; SGIS as usize], Interface::new());
+        Self { bank, sources, ctlr: 0, interface, virtual_interface, hppi: None, wires, driven: 0 }
+    }
+
+    /// Drives the virtual wires and the maintenance interrupt by the present state.
+    fn settle_virtual(&mut self) {
+        let Change { rising, falling, maintenance } = self.virtual_interface.settle();
+        if rising != 0 {
+            self.wires.drive(rising, Level::High);
+        }
+        if falling != 0 {
+            self.wires.drive(falling, Level::Low);
+        }
+        if let Some(level) = maintenance {
+            self.bank.drive(1 << MAINTENANCE, level);
+        }
     }
 
     /// Sets `GICC_CTLR`.
@@ -49,10 +71,18 @@ impl Pe {
     }
 
     fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
-        let Self { bank, sources, ctlr, interface, hppi: _, wires: _, driven: _ } = self;
+        let Self { bank, sources, ctlr, interface, virtual_interface: v, hppi: _, wires, driven: _ } = self;
         bank.persist(codec)?;
         codec.each([sources, ctlr])?;
         interface.persist(codec)?;
+        v.persist(codec)?;
+        let is_narrow = v.hcr & !GICH_HCR == 0 && v.lr.iter().all(|value| widen(narrow(*value)) == *value);
+        if !is_narrow || v.active.register(Group::One, 0) != Some(0) {
+            return Err(Invalid::new("a virtual interface in a state that cannot be"));
+        }
+        if codec.is_loading() && v.driven() != 0 {
+            wires.drive(v.driven(), Level::High);
+        }
         let pending = (0..SGIS).fold(0, |set, n| set | u32::from(sources[n as usize] != 0) << n);
         if *ctlr & !gicc_ctlr::WRITABLE != 0 || bank.latch & 0xffff != pending || bank.enabled & 0xffff != 0xffff {
             return Err(Invalid::new("a CPU interface in a state that cannot be"));
@@ -88,7 +118,7 @@ impl State {
             enables: 0,
             banks: (0..banks).map(|bank| Bank::new(crate::state::implemented(bank), 0)).collect(),
             targets: vec![targets; banks as usize * 32],
-            pes: wires.into_iter().map(Pe::new).collect(),
+            pes: wires.into_iter().enumerate().map(|(n, wires)| Pe::new(n, wires)).collect(),
         }
     }
 
@@ -131,6 +161,7 @@ impl State {
     /// Recomputes what each CPU sees, and drives the wires. Ends every change.
     pub fn settle(&mut self) {
         for index in 0..self.pes.len() {
+            self.pes[index].settle_virtual();
             let hppi = self.highest(index);
             let pe = &mut self.pes[index];
             pe.hppi = hppi;
@@ -178,5 +209,10 @@ impl State {
             state.write_u32(pe.ctlr);
             pe.interface.hash(state);
         }
+    }
+
+    /// Folds the state of the virtual interfaces.
+    pub fn hash_virtual(&self, state: &mut dyn core::hash::Hasher) {
+        self.pes.iter().for_each(|pe| pe.virtual_interface.hash(state));
     }
 }

@@ -40,7 +40,7 @@ impl VirtualInterface {
         self.registers().iter().position(active)
     }
     /// ICH_HCR_EL2.EOIcount: an interrupt ended that the hypervisor keeps elsewhere. It wraps.
-    fn count_end(&mut self) {
+    pub fn count_end(&mut self) {
         self.hcr = hcr::EOIcount.set(self.hcr, hcr::EOIcount.get(self.hcr).wrapping_add(1));
     }
 }

@@ -38,11 +38,11 @@ fn row(reg: Enc) -> Option<Row> {
 
 impl VirtualInterface {
     /// `ICH_EISR_EL2`: ended, and asked to say so.
-    fn eisr(&self) -> u64 {
+    pub fn eisr(&self) -> u64 {
         self.mask(|value| lr::State.get(value) == INVALID && !lr::HW.is_set(value) && value & EOI_REQUEST != 0)
     }
     /// `ICH_ELRSR_EL2`: free for use.
-    fn elrsr(&self) -> u64 {
+    pub fn elrsr(&self) -> u64 {
         self.mask(|value| lr::State.get(value) == INVALID && (lr::HW.is_set(value) || value & EOI_REQUEST == 0))
     }
     fn mask(&self, is: impl Fn(u64) -> bool) -> u64 {
@@ -50,7 +50,7 @@ impl VirtualInterface {
     }
 
     /// `ICH_MISR_EL2`: why a maintenance interrupt is asserted, whether or not ICH_HCR_EL2.En lets it out.
-    pub(super) fn misr(&self) -> u64 {
+    pub fn misr(&self) -> u64 {
         let on = |field: Field, condition: bool| field.is_set(self.hcr) && condition;
         // One that is active as well is not in the pending state.
         let none_pending = !self.registers().iter().any(|value| lr::State.get(*value) == PENDING);

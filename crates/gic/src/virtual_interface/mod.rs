@@ -21,34 +21,59 @@ use crate::state::{Pe, State};
 pub const MAINTENANCE: u32 = 25;
 
 /// States of a list register.
-const INVALID: u64 = 0;
+pub const INVALID: u64 = 0;
 const PENDING: u64 = 1;
-const ACTIVE: u64 = 2;
+/// Bit 1: it is active; bit 0: it is pending.
+pub const ACTIVE: u64 = 2;
 /// Without HW, bit 41 asks for a maintenance interrupt when the interrupt ends.
 const EOI_REQUEST: u64 = 1 << 41;
 /// LPIs begin here. There is nothing to deactivate for software when one ends.
 const FIRST_LPI: u64 = 8192;
 
-/// The virtual interface of one PE.
+/// How software reaches a virtual interface, on which it depends what there is in ICH_VMCR_EL2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// By system registers: a GICv3's.
+    System,
+    /// By memory: a GICv2's.
+    Memory,
+}
+
+/// What a virtual interface drives otherwise than before.
+pub struct Change {
+    /// Virtual lines that become high.
+    pub rising: u32,
+    /// And low.
+    pub falling: u32,
+    /// The maintenance interrupt.
+    pub maintenance: Option<Level>,
+}
+
+/// The virtual interface of one PE. Registers are kept in the form of the system registers.
 #[derive(Clone, Debug)]
 pub struct VirtualInterface {
     /// What it has.
     pub model: Model,
+    form: Form,
     choices: Choices,
-    hcr: u64,
-    vmcr: u64,
-    /// The list registers that exist are the first ones.
-    lr: [u64; 16],
-    active: ActivePriorities,
+    /// ICH_HCR_EL2.
+    pub hcr: u64,
+    /// ICH_VMCR_EL2.
+    pub vmcr: u64,
+    /// ICH_LR<n>_EL2. Those that exist are the first ones.
+    pub lr: [u64; 16],
+    /// Those of both groups; a GICv2 has one register for both, which is group 0's here.
+    pub active: ActivePriorities,
     driven: u32,
     maintenance: bool,
 }
 
 impl VirtualInterface {
     /// The reset state of PE `pe`'s.
-    pub fn new(model: Model, policy: Policy, pe: usize) -> Self {
+    pub fn new(model: Model, form: Form, policy: Policy, pe: usize) -> Self {
         let mut this = Self {
             model,
+            form,
             choices: Choices::new(policy, pe as u64),
             hcr: 0,
             vmcr: 0,
@@ -61,7 +86,8 @@ impl VirtualInterface {
         this
     }
 
-    fn registers(&self) -> &[u64] {
+    /// The list registers that exist.
+    pub fn registers(&self) -> &[u64] {
         &self.lr[..usize::from(self.model.list_registers)]
     }
 
@@ -81,12 +107,15 @@ impl VirtualInterface {
     }
 
     /// A write to ICH_VMCR_EL2. VFIQEn is RES1, as group 0 is always signalled as FIQ with system registers, and VAckCtl
-    /// RES0. A binary point below the least one becomes it.
-    fn set_vmcr(&mut self, value: u64) {
+    /// RES0; a GICv2 has both. A binary point below the least one becomes it.
+    pub fn set_vmcr(&mut self, value: u64) {
         let kept = [vmcr::VENG0, vmcr::VENG1, vmcr::VCBPR, vmcr::VEOIM].map(Field::mask).into_iter().sum::<u64>();
         let at_least = |field: Field, least: u64| field.of(field.get(value).max(least));
         self.vmcr = value & kept
-            | vmcr::VFIQEn.mask()
+            | match self.form {
+                Form::System => vmcr::VFIQEn.mask(),
+                Form::Memory => value & (vmcr::VAckCtl.mask() | vmcr::VFIQEn.mask()),
+            }
             | at_least(vmcr::VBPR0, self.least_point(Group::Zero))
             | at_least(vmcr::VBPR1, self.least_point(Group::One))
             | vmcr::VPMR.of(vmcr::VPMR.get(value) & u64::from(self.model.priority_mask()));
@@ -94,7 +123,7 @@ impl VirtualInterface {
 
     /// The highest-priority pending list register of the enabled groups, the first of equals. One that is active as well
     /// waits until it is not.
-    fn highest(&self) -> Option<usize> {
+    pub fn highest(&self) -> Option<usize> {
         let pending = |value: u64| lr::State.get(value) == PENDING && self.enabled(group_of(value));
         let candidates = self.registers().iter().enumerate().filter(|(_, value)| pending(**value));
         candidates.min_by_key(|(_, value)| lr::Priority.get(**value)).map(|(n, _)| n)
@@ -109,7 +138,7 @@ impl VirtualInterface {
     }
 
     /// The group priority of what list register `n` holds.
-    fn group_priority_of(&self, n: usize) -> u8 {
+    pub fn group_priority_of(&self, n: usize) -> u8 {
         self.group_priority(group_of(self.lr[n]), lr::Priority.get(self.lr[n]) as u8)
     }
 
@@ -123,22 +152,40 @@ impl VirtualInterface {
     }
 
     /// The list register that the guest could acknowledge now.
-    fn signalled(&self) -> Option<usize> {
+    pub fn signalled(&self) -> Option<usize> {
         self.highest().filter(|n| self.can_signal(*n))
     }
 
     /// The wires that the interface drives.
     fn lines(&self) -> u32 {
         match self.signalled().map(|n| group_of(self.lr[n])) {
-            Some(Group::Zero) => CpuLines::VFIQ,
-            Some(Group::One) => CpuLines::VIRQ,
+            Some(Group::Zero) if vmcr::VFIQEn.is_set(self.vmcr) => CpuLines::VFIQ,
+            Some(_) => CpuLines::VIRQ,
             None => 0,
+        }
+    }
+
+    /// The lines that it drives.
+    pub fn driven(&self) -> u32 {
+        self.driven
+    }
+
+    /// The wires that it must drive now, by the present state, where they differ from before.
+    pub fn settle(&mut self) -> Change {
+        let lines = self.lines();
+        let changed = lines ^ std::mem::replace(&mut self.driven, lines);
+        let asserted = hcr::En.is_set(self.hcr) && self.misr() != 0;
+        let before = std::mem::replace(&mut self.maintenance, asserted);
+        Change {
+            rising: changed & lines,
+            falling: changed & !lines,
+            maintenance: (asserted != before).then_some(Level::from_bit(asserted)),
         }
     }
 
     /// Saves or loads it, with what it drives.
     pub fn persist(&mut self, codec: &mut Codec<'_>) -> Result<(), Invalid> {
-        let Self { model: _, choices, hcr, vmcr, lr, active, driven, maintenance } = self;
+        let Self { model: _, form: _, choices, hcr, vmcr, lr, active, driven, maintenance } = self;
         let mut state = choices.state();
         codec.each([&mut state, hcr, vmcr, lr, driven, maintenance])?;
         active.persist(codec)?;
@@ -148,6 +195,11 @@ impl VirtualInterface {
             self.set_vmcr(value);
             if self.vmcr != value {
                 return Err(Invalid::new("a value of ICH_VMCR_EL2 that cannot be"));
+            }
+            let before = (self.driven, self.maintenance);
+            self.settle();
+            if before != (self.driven, self.maintenance) {
+                return Err(Invalid::new("a virtual interface whose wires differ from its registers"));
             }
         }
         Ok(())
@@ -163,7 +215,8 @@ impl VirtualInterface {
     }
 }
 
-fn group_of(value: u64) -> Group {
+/// The group of what a list register holds.
+pub fn group_of(value: u64) -> Group {
     if lr::Group.is_set(value) { Group::One } else { Group::Zero }
 }
 
@@ -201,16 +254,10 @@ pub fn report_physical(pe: &Pe) {
 /// Drives the virtual wires and the maintenance interrupt by the present state.
 fn settle(state: &mut State, pe: usize) {
     let this = &mut state.pes[pe];
-    let v = &mut this.virtual_interface;
-    let lines = v.lines();
-    let changed = lines ^ v.driven;
-    v.driven = lines;
-    let asserted = hcr::En.is_set(v.hcr) && v.misr() != 0;
-    let maintenance = asserted != v.maintenance;
-    v.maintenance = asserted;
-    this.drive(changed & lines, Level::High);
-    this.drive(changed & !lines, Level::Low);
-    if maintenance {
-        change(state, pe, MAINTENANCE, |bank, n| bank.drive(1 << n, Level::from_bit(asserted)));
+    let Change { rising, falling, maintenance } = this.virtual_interface.settle();
+    this.drive(rising, Level::High);
+    this.drive(falling, Level::Low);
+    if let Some(level) = maintenance {
+        change(state, pe, MAINTENANCE, |bank, n| bank.drive(1 << n, level));
     }
 }

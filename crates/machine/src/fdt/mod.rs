@@ -306,9 +306,7 @@ fn ppi_flags(description: &Description) -> u32 {
 
 fn gic(description: &Description) -> Builder {
     let intc = match description.controller.version {
-        GicVersion::V2 => Builder::new(format!("intc@{:x}", map::GICD.base))
-            .set("compatible", "arm,cortex-a15-gic")
-            .set("reg", cells64(&[map::GICD.base, map::GICD.len, map::GICC.base, map::GICC.len])),
+        GicVersion::V2 => gic_v2(description),
         GicVersion::V3 => gic_v3(description),
     };
     intc.set("#interrupt-cells", 3u32)
@@ -317,6 +315,17 @@ fn gic(description: &Description) -> Builder {
         .set("#size-cells", 2u32)
         .flag("ranges")
         .set("phandle", PHANDLE_GIC)
+}
+
+fn gic_v2(description: &Description) -> Builder {
+    let intc = Builder::new(format!("intc@{:x}", map::GICD.base)).set("compatible", "arm,cortex-a15-gic");
+    let windows = [map::GICD, map::GICC, map::GICH, map::GICV].map(|window| [window.base, window.len]);
+    match description.hypervisor {
+        Hypervisor::Present => intc
+            .set("reg", cells64(windows.as_flattened()))
+            .set("interrupts", [PPI, map::MAINTENANCE_PPI, ppi_flags(description)]),
+        Hypervisor::Absent => intc.set("reg", cells64(windows[..2].as_flattened())),
+    }
 }
 
 fn gic_v3(description: &Description) -> Builder {

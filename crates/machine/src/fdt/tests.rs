@@ -257,14 +257,19 @@ fn the_its() {
 #[test]
 fn a_gic_v2() {
     let controller = Controller { version: GicVersion::V2, ..Controller::default() };
-    let blob = generate(&Description { controller, hypervisor: Hypervisor::Present, ..description() });
     let gic = "/intc@8000000";
-    assert_eq!(value(&blob, gic, "compatible"), b"arm,cortex-a15-gic\0");
-    assert_eq!(words(&blob, gic, "reg"), [0, 0x800_0000, 0, 0x1_0000, 0, 0x801_0000, 0, 0x1_0000]);
-    assert_eq!(words(&blob, gic, "#interrupt-cells"), [3]);
+    let mut reg = vec![0, 0x800_0000, 0, 0x1_0000, 0, 0x801_0000, 0, 0x1_0000];
+    let blob = generate(&Description { controller, hypervisor: Hypervisor::Absent, ..description() });
+    assert_eq!(words(&blob, gic, "reg"), reg);
     let node = Fdt::new(&blob).unwrap();
     let node = node.find_node(gic).unwrap();
     assert!(["#redistributor-regions", "interrupts"].iter().all(|name| node.property(name).is_none()));
+    let blob = generate(&Description { controller, hypervisor: Hypervisor::Present, ..description() });
+    assert_eq!(value(&blob, gic, "compatible"), b"arm,cortex-a15-gic\0");
+    reg.extend([0, 0x803_0000, 0, 0x1_0000, 0, 0x804_0000, 0, 0x1_0000]);
+    assert_eq!(words(&blob, gic, "reg"), reg);
+    assert_eq!(words(&blob, gic, "#interrupt-cells"), [3]);
+    assert_eq!(words(&blob, gic, "interrupts"), [1, 9, 0xf04]);
     // The third cell of a PPI has the CPUs, four here.
     assert_eq!(words(&blob, "/timer", "interrupts")[..6], [1, 13, 0xf04, 1, 14, 0xf04]);
     assert_eq!(words(&blob, "/pmu", "interrupts"), [1, 7, 0xf04]);
