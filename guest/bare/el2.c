@@ -68,11 +68,14 @@ void start2(void) {
 	write_sysreg(vtcr_el2, 1ul << 31);
 	write_sysreg(cnthctl_el2, 0xc03);
 	write_sysreg(cntvoff_el2, 0);
-	write_sysreg(S3_4_C12_C9_5, 0xf); /* ICC_SRE_EL2 */
-	isb();
-	write_sysreg(S3_4_C12_C11_0, 0); /* ICH_HCR_EL2 */
-	write_sysreg(S3_0_C12_C12_5, 7); /* ICC_SRE_EL1 */
-	isb();
+	/* A GICv2 has no system registers. */
+	if (field(read_sysreg(id_aa64pfr0_el1), 24, 4)) {
+		write_sysreg(S3_4_C12_C9_5, 0xf); /* ICC_SRE_EL2 */
+		isb();
+		write_sysreg(S3_4_C12_C11_0, 0); /* ICH_HCR_EL2 */
+		write_sysreg(S3_0_C12_C12_5, 7); /* ICC_SRE_EL1 */
+		isb();
+	}
 }
 
 #define STAGE2_HEAP 0x41000000ul

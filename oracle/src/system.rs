@@ -239,7 +239,7 @@ fn features(program: &str, cpu: &str) -> Vec<&'static str> {
     };
     settings.extend_from_slice(match (program, cpu) {
         ("its", _) => &["its=on"],
-        ("gicv2", _) => &[GIC_V2],
+        ("gicv2" | "el2_vgic2", _) => &[GIC_V2],
         // QEMU 7.2 has the first level only, and of the ciphers QARMA5.
         ("pauth" | "bti", "max") => {
             &["pacimp=off", "pacqarma5=on", "pauth2=off", "fpac=off", "fpaccombine=off", "constpacfield=off"]

@@ -52,7 +52,7 @@ macro_rules! tests {
     };
 }
 
-tests! { bti dirty el2_debug el2_faults el2_registers el2_routing el2_smp el2_stage2 el2_sysregs el2_timer el2_tlb el2_traps el2_vgic exceptions gic gicv2 its memory pauth permissions pmu registers smp step sysregs tags timer tlb walks wide }
+tests! { bti dirty el2_debug el2_faults el2_registers el2_routing el2_smp el2_stage2 el2_sysregs el2_timer el2_tlb el2_traps el2_vgic el2_vgic2 exceptions gic gicv2 its memory pauth permissions pmu registers smp step sysregs tags timer tlb walks wide }
 
 #[test]
 fn every_program_has_its_test() {

@@ -229,6 +229,10 @@ fn boots(guests: &Guests, tally: &mut Tally) -> Result<()> {
         let nested = Nested::new(Work::Check);
         nested.expect(&nested.boot(guests, "test-nested")?.run(Machine::Vambrace, Echo::Off)?)
     });
+    tally.check(&format!("KVM of {KERNEL} runs a Linux guest, each on a GICv2"), || {
+        let nested = Nested { gic: boot::Gic::V2, ..Nested::new(Work::Check) };
+        nested.expect(&nested.boot(guests, "test-nested-v2")?.run(Machine::Vambrace, Echo::Off)?)
+    });
     tally.check(&format!("what KVM of {KERNEL} traps of the GIC on an Apple M1, by --gic"), || {
         kvm::check_trapping(guests, KERNEL)
     });

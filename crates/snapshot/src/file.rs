@@ -14,7 +14,7 @@ use crate::{Codec, Digest, Invalid};
 const MAGIC: [u8; 8] = *b"\x89VAMB\r\n\x1a";
 
 /// The version of the format. It rises with every change of what any section holds.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// No section is longer than this, in bytes.
 pub const MAX_SECTION: usize = 128 << 20;
