@@ -87,7 +87,8 @@ fn windows(kind: Kind) -> Vec<(u64, u64)> {
     // The console, the entropy device, the share, and an empty slot.
     windows.extend((1..5).map(|n| of(map::virtio(map::VIRTIO_COUNT - n))));
     match kind {
-        Kind::V3 | Kind::V2 => {}
+        Kind::V3 => {}
+        Kind::V2 => windows.extend([of(map::GICH), of(map::GICV)]),
         Kind::Its => windows.extend([of(map::ITS); 2]),
         Kind::Firmware => windows.extend([flash(0), flash(1), of(map::FW_CFG), of(map::FW_CFG)]),
     }

@@ -91,7 +91,7 @@ fn run_matrix(matrix: &Matrix) -> Result<()> {
     );
     for (kernel, mode, cpus, inner_cpus) in cases(matrix) {
         let Matrix { inner_kernel, gic, .. } = *matrix;
-        let nested = Nested { kernel, mode, cpus, inner_cpus, inner_kernel, gic, ..Nested::new(Work::Check) };
+        let nested = Nested { kernel, inner_kernel, cpus, inner_cpus, mode, gic, ..Nested::new(Work::Check) };
         for machine in machines {
             let stats = boot::scratch("nested-matrix.json")?;
             let mut boot = nested.boot(&guests, "nested-matrix")?;

@@ -39,7 +39,7 @@ impl Lab {
         let gic = GicV2::new(wires.clone(), 224).unwrap();
         let (distributor, interfaces) = (gic.distributor(), gic.cpu_interfaces());
         let (control, guests) = (gic.virtual_control(), gic.virtual_cpu_interfaces());
-        Self { distributor, interfaces, control, guests, gic, wires }
+        Self { gic, distributor, interfaces, control, guests, wires }
     }
 
     /// All on, SPIs 32 to 63 enabled and to CPU 0, everything of priority 0x80.

@@ -139,7 +139,7 @@ fn sgis_have_senders() {
     lab.icv(0, EOIR, 3 | 6 << 10);
     assert_eq!((lab.ich_is(0, EISR), lab.ich_is(0, MISR), lab.ich_is(0, ELRSR)), (2, 1, 0xd));
     // No sender of what is no SGI.
-    lab.ich(0, LIST, irq(0x80, 40 | 5 << 10));
+    lab.ich(0, LIST, irq(0x80, 0x28 | 5 << 10));
     assert_eq!(lab.icv_is(0, IAR), 40);
 }
 
@@ -154,7 +154,7 @@ fn hardware_interrupts() {
         lab.icc(0, EOIR, 50);
         lab.gic.set_spi(50, LOW);
         lab.ich(0, VMCR, OPEN | split);
-        lab.ich(0, LIST, irq(0x80, 27 | 50 << 10) | HW);
+        lab.ich(0, LIST, irq(0x80, 0x1b | 0x32 << 10) | HW);
         assert_eq!(lab.icv_is(0, IAR), 27);
         if split != 0 {
             lab.icv(0, EOIR, 27);
