@@ -267,7 +267,7 @@ impl Pe {
         self.leave_block = true;
     }
 
-    /// Sends what is to be invalidated elsewhere, if no DSB has, without waiting for it.
+    /// Completes what is to be invalidated elsewhere, if no DSB has.
     pub fn send_invalidations(&mut self) {
         if self.peers.is_some() && !self.outbox.is_empty() {
             self.complete_invalidations();
