@@ -7,42 +7,64 @@ pub const FRAME: &[u32] = &[
     0xd2a8_0014, // mov x20, #0x40000000
     0x914c_0294, // add x20, x20, #0x300, lsl #12
     0xf940_0295, // ldr x21, [x20]
+    0xd2a8_000e, // mov x14, #0x40000000
+    0x9150_01cf, // add x15, x14, #0x400, lsl #12
+    0x911c_05c0, // add x0, x14, #0x701
+    0xf900_05e0, // str x0, [x15, #8]
+    0x9140_05e0, // add x0, x15, #0x1, lsl #12
+    0x9100_0c00, // add x0, x0, #0x3
+    0xf900_09e0, // str x0, [x15, #16]
+    0xd503_3f9f, // dsb sy
     0xd280_0036, // mov x22, #0x1
     0xeb15_02df, // cmp x22, x21
-    0x5400_01a2, // b.cs 4c <second+0x10>
+    0x5400_01a2, // b.cs 6c <second+0x10>
     0x52b8_8000, // mov w0, #0xc4000000
     0x1100_0c00, // add w0, w0, #0x3
     0xaa16_03e1, // mov x1, x22
-    0x1000_00a2, // adr x2, 3c <second>
+    0x1000_00a2, // adr x2, 5c <second>
     0xaa16_03e3, // mov x3, x22
     0xd400_0002, // hvc #0x0
     0x9100_06d6, // add x22, x22, #0x1
-    0x17ff_fff7, // b 14 <second-0x28>
+    0x17ff_fff7, // b 34 <second-0x28>
     0xaa00_03f3, // mov x19, x0
     0xd2a8_0014, // mov x20, #0x40000000
     0x914c_0294, // add x20, x20, #0x300, lsl #12
     0xf940_0295, // ldr x21, [x20]
     0xf940_0697, // ldr x23, [x20, #8]
+    0xd2a8_000e, // mov x14, #0x40000000
+    0x9150_01cf, // add x15, x14, #0x400, lsl #12
+    0xd280_1fe0, // mov x0, #0xff
+    0xd518_a200, // msr mair_el1, x0
+    0xd286_a320, // mov x0, #0x3519
+    0xf2a0_1000, // movk x0, #0x80, lsl #16
+    0xd518_2040, // msr tcr_el1, x0
+    0xd518_200f, // msr ttbr0_el1, x15
+    0xd503_3fdf, // isb
+    0xd538_1000, // mrs x0, sctlr_el1
+    0xd282_00a1, // mov x1, #0x1005
+    0xaa01_0000, // orr x0, x0, x1
+    0xd518_1000, // msr sctlr_el1, x0
+    0xd503_3fdf, // isb
     0x9101_0281, // add x1, x20, #0x40
     0xd280_0022, // mov x2, #0x1
     0xf8e2_0023, // ldaddal x2, x3, [x1]
     0xc8df_fc23, // ldar x3, [x1]
     0xeb15_007f, // cmp x3, x21
-    0x54ff_ffc3, // b.cc 5c <second+0x20>
-    0x9400_03e6, // bl 1000 <body>
+    0x54ff_ffc3, // b.cc b4 <second+0x58>
+    0x9400_03d0, // bl 1000 <body>
     0xd503_3f9f, // dsb sy
     0x9102_0281, // add x1, x20, #0x80
     0xd280_0022, // mov x2, #0x1
     0xf8e2_0023, // ldaddal x2, x3, [x1]
-    0xb500_00f3, // cbnz x19, 98 <second+0x5c>
+    0xb500_00f3, // cbnz x19, f0 <second+0x94>
     0xc8df_fc23, // ldar x3, [x1]
     0xeb15_007f, // cmp x3, x21
-    0x54ff_ffc3, // b.cc 80 <second+0x44>
+    0x54ff_ffc3, // b.cc d8 <second+0x7c>
     0x52b0_8000, // mov w0, #0x84000000
     0x1100_2000, // add w0, w0, #0x8
     0xd400_0002, // hvc #0x0
     0xd503_207f, // wfi
-    0x17ff_ffff, // b 98 <second+0x5c>
+    0x17ff_ffff, // b f0 <second+0x94>
 ];
 
 /// Each adds to a doubleword, a byte, a halfword and, by CAS, a word.
@@ -346,54 +368,18 @@ pub const PAIRS: &[u32] = &[
 /// CPU 0 gives a page other memory, with break before make, and spoils the old one behind the DSB; the others read the page,
 /// try again where it is not mapped, and count what is spoilt.
 pub const BROKEN_PAGE: &[u32] = &[
-    0xd2a8_000e, // mov x14, #0x40000000
-    0x9150_01cf, // add x15, x14, #0x400, lsl #12
-    0xb500_0273, // cbnz x19, 1054 <body+0x54>
-    0xd280_e020, // mov x0, #0x701
-    0x8b0e_0000, // add x0, x0, x14
-    0xf900_05e0, // str x0, [x15, #8]
-    0x9140_05e1, // add x1, x15, #0x1, lsl #12
-    0xb240_0420, // orr x0, x1, #0x3
-    0xf900_09e0, // str x0, [x15, #16]
-    0x9140_09e2, // add x2, x15, #0x2, lsl #12
-    0xb240_0440, // orr x0, x2, #0x3
-    0xf900_0020, // str x0, [x1]
-    0x9140_0de3, // add x3, x15, #0x3, lsl #12
-    0xd280_e060, // mov x0, #0x703
-    0xaa03_0000, // orr x0, x0, x3
-    0xf900_0040, // str x0, [x2]
-    0xd280_0025, // mov x5, #0x1
-    0xf900_0065, // str x5, [x3]
-    0xd503_3f9f, // dsb sy
-    0x9103_0286, // add x6, x20, #0xc0
-    0xc89f_fcc5, // stlr x5, [x6]
-    0x9103_0286, // add x6, x20, #0xc0
-    0xc8df_fcc5, // ldar x5, [x6]
-    0xb4ff_ffc5, // cbz x5, 1054 <body+0x54>
-    0x1000_3d00, // adr x0, 1800 <vectors>
+    0x1000_4000, // adr x0, 1800 <vectors>
     0xd518_c000, // msr vbar_el1, x0
-    0xd280_1fe0, // mov x0, #0xff
-    0xd518_a200, // msr mair_el1, x0
-    0xd286_a320, // mov x0, #0x3519
-    0xf2a0_1000, // movk x0, #0x80, lsl #16
-    0xd518_2040, // msr tcr_el1, x0
-    0xd518_200f, // msr ttbr0_el1, x15
-    0xd508_871f, // tlbi vmalle1
-    0xd503_3f9f, // dsb sy
-    0xd503_3fdf, // isb
-    0xd538_1000, // mrs x0, sctlr_el1
-    0xb240_0000, // orr x0, x0, #0x1
-    0xb274_0000, // orr x0, x0, #0x1000
-    0xb27e_0000, // orr x0, x0, #0x4
-    0xd518_1000, // msr sctlr_el1, x0
     0xd503_3fdf, // isb
     0xd2b0_0010, // mov x16, #0x80000000
     0x9108_0289, // add x9, x20, #0x200
     0x9109_028c, // add x12, x20, #0x240
-    0xb500_0353, // cbnz x19, 1118 <body+0x118>
     0x9140_09e2, // add x2, x15, #0x2, lsl #12
     0x9140_0de3, // add x3, x15, #0x3, lsl #12
     0x9140_11e4, // add x4, x15, #0x4, lsl #12
+    0xb500_0393, // cbnz x19, 1094 <body+0x94>
+    0xb240_0440, // orr x0, x2, #0x3
+    0xf908_01e0, // str x0, [x15, #4096]
     0xd34c_fe0b, // lsr x11, x16, #12
     0xd280_0025, // mov x5, #0x1
     0xf900_0085, // str x5, [x4]
@@ -411,26 +397,81 @@ pub const BROKEN_PAGE: &[u32] = &[
     0xaa03_03e0, // mov x0, x3
     0xaa04_03e3, // mov x3, x4
     0xaa00_03e4, // mov x4, x0
+    0xd280_1900, // mov x0, #0xc8
+    0xf100_0400, // subs x0, x0, #0x1
+    0x54ff_ffe1, // b.ne 1078 <body+0x78>
     0xf100_06f7, // subs x23, x23, #0x1
-    0x54ff_fde1, // b.ne 10c4 <body+0xc4>
+    0x54ff_fd81, // b.ne 1034 <body+0x34>
     0xd280_0025, // mov x5, #0x1
     0xc89f_fd85, // stlr x5, [x12]
-    0x1400_000b, // b 1140 <body+0x140>
+    0xd65f_03c0, // ret
     0xd280_0028, // mov x8, #0x1
+    0xd280_0006, // mov x6, #0x0
+    0x1400_0001, // b 10a0 <body+0xa0>
     0xf940_0205, // ldr x5, [x16]
-    0xf100_04bf, // cmp x5, #0x1
-    0x5400_0040, // b.eq 112c <body+0x12c>
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf940_0205, // ldr x5, [x16]
+    0xaa05_00c6, // orr x6, x6, x5
+    0xf100_04df, // cmp x6, #0x1
+    0x5400_0040, // b.eq 118c <body+0x18c>
     0xf828_0127, // ldadd x8, x7, [x9]
     0x9100_054a, // add x10, x10, #0x1
     0xf940_0185, // ldr x5, [x12]
-    0xb4ff_ff45, // cbz x5, 111c <body+0x11c>
+    0xb4ff_f825, // cbz x5, 1098 <body+0x98>
     0x9109_2287, // add x7, x20, #0x248
     0xf82a_00e0, // ldadd x10, x0, [x7]
-    0xd538_1000, // mrs x0, sctlr_el1
-    0x927f_f800, // and x0, x0, #0xfffffffffffffffe
-    0x927d_f800, // and x0, x0, #0xfffffffffffffffb
-    0xd518_1000, // msr sctlr_el1, x0
-    0xd503_3fdf, // isb
     0xd65f_03c0, // ret
 ];
 
