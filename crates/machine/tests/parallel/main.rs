@@ -42,7 +42,6 @@ struct Ran {
 impl Ran {
     /// Runs `pieces` of a body, by their offsets in it, for `rounds` rounds on `cpus` CPUs.
     fn pieces(cpus: u64, rounds: u64, pieces: &[(u64, &[u32])]) -> Self {
-        let rounds = rounds * times();
         let mut all = vec![(ENTRY, FRAME)];
         all.extend(pieces.iter().map(|(at, words)| (BODY + at, *words)));
         let (mut machine, _) = parallel(cpus as usize, STEPS, &all);
@@ -53,7 +52,7 @@ impl Ran {
         Self { machine, cpus, rounds }
     }
     fn new(cpus: u64, rounds: u64, body: &[u32]) -> Self {
-        Self::pieces(cpus, rounds, &[(0, body)])
+        Self::pieces(cpus, rounds * times(), &[(0, body)])
     }
     /// The doubleword at this offset from X20.
     fn at(&self, offset: u64) -> u64 {
@@ -127,7 +126,7 @@ fn sixteen_bytes_are_one() {
 fn nobody_sees_an_old_page_behind_the_dsb() {
     // Where the host has fewer cores, each DSB takes until all others have had one.
     for (cpus, rounds) in [(2, 1_000), (4, 100)] {
-        let ran = Ran::pieces(cpus, rounds, &[(0, BROKEN_PAGE), (0xa00, BROKEN_PAGE_1)]);
+        let ran = Ran::pieces(cpus, rounds * times(), &[(0, BROKEN_PAGE), (0xa00, BROKEN_PAGE_1)]);
         assert_eq!(ran.wrong(), 0, "{cpus} CPUs");
         assert!(ran.at(584) > 0, "the page was read");
     }
@@ -140,8 +139,9 @@ fn code_that_another_cpu_wrote_is_executed() {
         ("DSB", PATCHED_DIC, PATCHED_DIC_1),
         ("IC IALLUIS", PATCHED_ALL, PATCHED_ALL_1),
     ] {
-        for cpus in [2, 4] {
-            let ran = Ran::pieces(cpus, 3_000, &[(0, body), (0x1000, function)]);
+        for cpus in [2, 4].repeat(times() as usize) {
+            // What it returns has 16 bits.
+            let ran = Ran::pieces(cpus, 60_000, &[(0, body), (0x1000, function)]);
             assert_eq!(ran.wrong(), 0, "{name}, {cpus} CPUs");
         }
     }

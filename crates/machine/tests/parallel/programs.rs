@@ -370,14 +370,17 @@ pub const PAIRS: &[u32] = &[
 pub const BROKEN_PAGE: &[u32] = &[
     0x1000_4000, // adr x0, 1800 <vectors>
     0xd518_c000, // msr vbar_el1, x0
+    0xd2a0_0600, // mov x0, #0x300000
+    0xd518_1040, // msr cpacr_el1, x0
     0xd503_3fdf, // isb
+    0x4f00_f401, // fmov v1.4s, #2.000000000000000000e+00
     0xd2b0_0010, // mov x16, #0x80000000
     0x9108_0289, // add x9, x20, #0x200
     0x9109_028c, // add x12, x20, #0x240
     0x9140_09e2, // add x2, x15, #0x2, lsl #12
     0x9140_0de3, // add x3, x15, #0x3, lsl #12
     0x9140_11e4, // add x4, x15, #0x4, lsl #12
-    0xb500_0393, // cbnz x19, 1094 <body+0x94>
+    0xb500_0393, // cbnz x19, 10a0 <body+0xa0>
     0xb240_0440, // orr x0, x2, #0x3
     0xf908_01e0, // str x0, [x15, #4096]
     0xd34c_fe0b, // lsr x11, x16, #12
@@ -399,55 +402,55 @@ pub const BROKEN_PAGE: &[u32] = &[
     0xaa00_03e4, // mov x4, x0
     0xd280_1900, // mov x0, #0xc8
     0xf100_0400, // subs x0, x0, #0x1
-    0x54ff_ffe1, // b.ne 1078 <body+0x78>
+    0x54ff_ffe1, // b.ne 1084 <body+0x84>
     0xf100_06f7, // subs x23, x23, #0x1
-    0x54ff_fd81, // b.ne 1034 <body+0x34>
+    0x54ff_fd81, // b.ne 1040 <body+0x40>
     0xd280_0025, // mov x5, #0x1
     0xc89f_fd85, // stlr x5, [x12]
     0xd65f_03c0, // ret
     0xd280_0028, // mov x8, #0x1
     0xd280_0006, // mov x6, #0x0
-    0x1400_0001, // b 10a0 <body+0xa0>
-    0xf940_0205, // ldr x5, [x16]
-    0xaa05_00c6, // orr x6, x6, x5
-    0xf940_0205, // ldr x5, [x16]
-    0xaa05_00c6, // orr x6, x6, x5
-    0xf940_0205, // ldr x5, [x16]
-    0xaa05_00c6, // orr x6, x6, x5
-    0xf940_0205, // ldr x5, [x16]
-    0xaa05_00c6, // orr x6, x6, x5
-    0xf940_0205, // ldr x5, [x16]
-    0xaa05_00c6, // orr x6, x6, x5
-    0xf940_0205, // ldr x5, [x16]
-    0xaa05_00c6, // orr x6, x6, x5
-    0xf940_0205, // ldr x5, [x16]
-    0xaa05_00c6, // orr x6, x6, x5
-    0xf940_0205, // ldr x5, [x16]
-    0xaa05_00c6, // orr x6, x6, x5
-    0xf940_0205, // ldr x5, [x16]
-    0xaa05_00c6, // orr x6, x6, x5
-    0xf940_0205, // ldr x5, [x16]
-    0xaa05_00c6, // orr x6, x6, x5
-    0xf940_0205, // ldr x5, [x16]
-    0xaa05_00c6, // orr x6, x6, x5
-    0xf940_0205, // ldr x5, [x16]
-    0xaa05_00c6, // orr x6, x6, x5
-    0xf940_0205, // ldr x5, [x16]
-    0xaa05_00c6, // orr x6, x6, x5
-    0xf940_0205, // ldr x5, [x16]
-    0xaa05_00c6, // orr x6, x6, x5
-    0xf940_0205, // ldr x5, [x16]
-    0xaa05_00c6, // orr x6, x6, x5
-    0xf940_0205, // ldr x5, [x16]
-    0xaa05_00c6, // orr x6, x6, x5
-    0xf940_0205, // ldr x5, [x16]
-    0xaa05_00c6, // orr x6, x6, x5
-    0xf940_0205, // ldr x5, [x16]
-    0xaa05_00c6, // orr x6, x6, x5
-    0xf940_0205, // ldr x5, [x16]
-    0xaa05_00c6, // orr x6, x6, x5
-    0xf940_0205, // ldr x5, [x16]
-    0xaa05_00c6, // orr x6, x6, x5
+    0x1400_0001, // b 10ac <body+0xac>
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
+    0x6ea1_f820, // fsqrt v0.4s, v1.4s
     0xf940_0205, // ldr x5, [x16]
     0xaa05_00c6, // orr x6, x6, x5
     0xf940_0205, // ldr x5, [x16]
@@ -465,11 +468,11 @@ pub const BROKEN_PAGE: &[u32] = &[
     0xf940_0205, // ldr x5, [x16]
     0xaa05_00c6, // orr x6, x6, x5
     0xf100_04df, // cmp x6, #0x1
-    0x5400_0040, // b.eq 118c <body+0x18c>
+    0x5400_0040, // b.eq 1198 <body+0x198>
     0xf828_0127, // ldadd x8, x7, [x9]
     0x9100_054a, // add x10, x10, #0x1
     0xf940_0185, // ldr x5, [x12]
-    0xb4ff_f825, // cbz x5, 1098 <body+0x98>
+    0xb4ff_f825, // cbz x5, 10a4 <body+0xa4>
     0x9109_2287, // add x7, x20, #0x248
     0xf82a_00e0, // ldadd x10, x0, [x7]
     0xd65f_03c0, // ret
