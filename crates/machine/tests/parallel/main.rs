@@ -141,7 +141,7 @@ fn code_that_another_cpu_wrote_is_executed() {
     ] {
         for cpus in [2, 4].repeat(times() as usize) {
             // What it returns has 16 bits.
-            let ran = Ran::pieces(cpus, 60_000, &[(0, body), (0x1000, function)]);
+            let ran = Ran::pieces(cpus, 30_000, &[(0, body), (0x1000, function)]);
             assert_eq!(ran.wrong(), 0, "{name}, {cpus} CPUs");
         }
     }

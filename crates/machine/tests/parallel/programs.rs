@@ -400,7 +400,7 @@ pub const BROKEN_PAGE: &[u32] = &[
     0xaa03_03e0, // mov x0, x3
     0xaa04_03e3, // mov x3, x4
     0xaa00_03e4, // mov x4, x0
-    0xd280_1900, // mov x0, #0xc8
+    0xd282_7100, // mov x0, #0x1388
     0xf100_0400, // subs x0, x0, #0x1
     0x54ff_ffe1, // b.ne 1084 <body+0x84>
     0xf100_06f7, // subs x23, x23, #0x1
@@ -567,7 +567,7 @@ pub const PATCHED_ALL: &[u32] = &[
     0x9108_0289, // add x9, x20, #0x200
     0xaa1e_03ed, // mov x13, x30
     0xd280_0028, // mov x8, #0x1
-    0xb500_01f3, // cbnz x19, 1050 <body+0x50>
+    0xb500_01d3, // cbnz x19, 104c <body+0x4c>
     0xd280_0005, // mov x5, #0x0
     0x9100_04a5, // add x5, x5, #0x1
     0x5280_0066, // mov w6, #0x3
@@ -578,18 +578,17 @@ pub const PATCHED_ALL: &[u32] = &[
     0xd508_711f, // ic ialluis
     0xd503_3b9f, // dsb ish
     0xc89f_fc45, // stlr x5, [x2]
-    0xd503_203f, // yield
     0xeb17_00bf, // cmp x5, x23
-    0x54ff_fea3, // b.cc 101c <body+0x1c>
+    0x54ff_fec3, // b.cc 101c <body+0x1c>
     0xd65f_03c0, // ret
     0xc8df_fc45, // ldar x5, [x2]
     0xd503_3fdf, // isb
-    0x9400_03ea, // bl 2000 <function>
+    0x9400_03eb, // bl 2000 <function>
     0xeb05_007f, // cmp x3, x5
-    0x5400_0042, // b.cs 1068 <body+0x68>
+    0x5400_0042, // b.cs 1064 <body+0x64>
     0xf828_0127, // ldadd x8, x7, [x9]
     0xeb17_00bf, // cmp x5, x23
-    0x54ff_ff23, // b.cc 1050 <body+0x50>
+    0x54ff_ff23, // b.cc 104c <body+0x4c>
     0xd61f_01a0, // br x13
 ];
 
