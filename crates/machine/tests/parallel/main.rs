@@ -106,10 +106,10 @@ fn messages_come_behind_what_they_are_about() {
 #[test]
 fn stores_come_before_later_loads_where_that_is_asked() {
     for (name, body) in [("DMB", BUFFERING_BARRIER), ("STLR and LDAR", BUFFERING_RELEASE)] {
-        assert_eq!(Ran::new(2, 20_000, body).wrong(), 0, "{name}");
+        assert_eq!(Ran::new(2, 1_000, body).wrong(), 0, "{name}");
     }
     // What the above finds none of, if the host shows it.
-    let unordered = Ran::new(2, 20_000, BUFFERING_NOTHING);
+    let unordered = Ran::new(2, 1_000, BUFFERING_NOTHING);
     println!("without any order {} of {} were the other way round", unordered.wrong(), 2 * unordered.rounds);
 }
 
