@@ -34,7 +34,7 @@ pub use distributor::Distributor;
 pub use its::ItsFrames;
 pub use redistributor::Redistributors;
 pub use state::Sleep;
-pub use v2::{CpuInterfaces, DistributorV2, GicV2, VirtualControl, VirtualCpuInterfaces};
+pub use v2::{DistributorV2, FrameV2, GicV2};
 
 use spec::{MAX_PES, MAX_SPIS, PRIVATE, SGIS};
 use state::{Interface, State};

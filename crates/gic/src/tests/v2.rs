@@ -6,7 +6,7 @@ use snapshot::Codec;
 
 use super::*;
 use crate::v2::spec::gicc_ctlr;
-use crate::{CpuInterfaces, DistributorV2, GicV2, VirtualControl, VirtualCpuInterfaces};
+use crate::{DistributorV2, FrameV2, GicV2};
 
 // Offsets in a CPU interface's frame.
 const PMR: u64 = 4;
@@ -27,9 +27,9 @@ const SPENDSGIR: u64 = 0xf20;
 struct Lab {
     gic: GicV2,
     distributor: DistributorV2,
-    interfaces: CpuInterfaces,
-    control: VirtualControl,
-    guests: VirtualCpuInterfaces,
+    interfaces: FrameV2,
+    control: FrameV2,
+    guests: FrameV2,
     wires: Vec<Arc<CpuLines>>,
 }
 

@@ -1,37 +1,17 @@
 //! The CPU interfaces' frame (IHI 0048, §4.4): at one address, each CPU reaches its own.
 
-use bus::{Device, DeviceFault, MmioAccess};
-use snapshot::{Codec, Invalid};
+use bus::MmioAccess;
 
-use super::GicV2;
+use super::frame::Registers;
 use super::spec::{CPU_INTERFACE, CpuReg, GICC_IIDR, INTID, OTHER_GROUP, SOURCE_SHIFT, gicc_ctlr};
 use super::state::State;
 use crate::priority::{Group, MIN_BPR0, MIN_BPR1};
 use crate::spec::{PRIORITY_MASK, SGIS, SPURIOUS, readable, writable};
 use crate::state::Pending;
 
-/// The CPU interfaces as a device: a window of [`super::spec::WINDOW`] bytes.
-pub struct CpuInterfaces(pub(super) GicV2);
-
-impl Device for CpuInterfaces {
-    fn name(&self) -> &'static str {
-        "gic-v2-cpu-interfaces"
-    }
-    fn read(&mut self, access: MmioAccess) -> Result<u64, DeviceFault> {
-        Ok(self.0.with_pe(access.cpu, |state| read(state, access)).unwrap_or(0).into())
-    }
-    fn write(&mut self, access: MmioAccess, value: u64) -> Result<(), DeviceFault> {
-        self.0.with_pe(access.cpu, |state| write(state, access, value as u32));
-        Ok(())
-    }
-    fn hash(&self, hasher: &mut dyn core::hash::Hasher) {
-        self.0.with(|state| state.hash_interfaces(hasher));
-    }
-    /// It is part of the distributor's.
-    fn persist(&mut self, _: &mut Codec<'_>) -> Result<(), Invalid> {
-        Ok(())
-    }
-}
+/// The frame.
+pub(super) const REGISTERS: Registers =
+    Registers { name: "gic-v2-cpu-interfaces", read, write, hash: State::hash_interfaces };
 
 /// The registers that acknowledge and show come twice: `GICC_IAR` and `GICC_HPPIR`, and their aliases for group 1.
 #[derive(Clone, Copy, PartialEq, Eq)]

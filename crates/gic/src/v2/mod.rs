@@ -3,6 +3,7 @@
 
 mod cpu_interface;
 mod distributor;
+mod frame;
 pub mod spec;
 mod state;
 mod virtual_control;
@@ -14,10 +15,8 @@ use arch::sysreg::Enc;
 use bus::{CpuInterface, CpuLines, IrqSink, Level};
 use snapshot::{Codec, Invalid};
 
-pub use cpu_interface::CpuInterfaces;
 pub use distributor::Distributor as DistributorV2;
-pub use virtual_control::VirtualControl;
-pub use virtual_cpu::VirtualCpuInterfaces;
+pub use frame::Frame as FrameV2;
 
 use crate::GicError;
 use crate::spec::{MAX_SPIS, PRIVATE, SGIS};
@@ -50,18 +49,18 @@ impl GicV2 {
     }
 
     /// The device of the CPU interfaces.
-    pub fn cpu_interfaces(&self) -> CpuInterfaces {
-        CpuInterfaces(self.clone())
+    pub fn cpu_interfaces(&self) -> FrameV2 {
+        FrameV2::new(self, &cpu_interface::REGISTERS)
     }
 
     /// The device of the virtual interface control registers.
-    pub fn virtual_control(&self) -> VirtualControl {
-        VirtualControl(self.clone())
+    pub fn virtual_control(&self) -> FrameV2 {
+        FrameV2::new(self, &virtual_control::REGISTERS)
     }
 
     /// The device of the virtual CPU interfaces.
-    pub fn virtual_cpu_interfaces(&self) -> VirtualCpuInterfaces {
-        VirtualCpuInterfaces(self.clone())
+    pub fn virtual_cpu_interfaces(&self) -> FrameV2 {
+        FrameV2::new(self, &virtual_cpu::REGISTERS)
     }
 
     /// Runs one operation on the state and settles it.

@@ -1,39 +1,19 @@
 //! The frame of the virtual interface control registers (IHI 0048, §5.3), the hypervisor's: at one address, each CPU reaches its
 //! own.
 
-use bus::{Device, DeviceFault, MmioAccess};
-use snapshot::{Codec, Invalid};
+use bus::MmioAccess;
 
-use super::GicV2;
+use super::frame::Registers;
 use super::spec::{ControlReg, GICH_HCR, GICH_VTR, VIRTUAL_CONTROL, narrow, widen};
 use super::state::State;
 use crate::priority::Group;
 use crate::spec::{readable, writable};
 
-/// The virtual interface control registers as a device: a window of [`super::spec::WINDOW`] bytes.
-pub struct VirtualControl(pub(super) GicV2);
+/// The frame.
+pub(super) const REGISTERS: Registers =
+    Registers { name: "gic-v2-virtual-control", read, write, hash: State::hash_virtual };
 
-impl Device for VirtualControl {
-    fn name(&self) -> &'static str {
-        "gic-v2-virtual-control"
-    }
-    fn read(&mut self, access: MmioAccess) -> Result<u64, DeviceFault> {
-        Ok(self.0.with_pe(access.cpu, |state| read(state, access)).unwrap_or(0).into())
-    }
-    fn write(&mut self, access: MmioAccess, value: u64) -> Result<(), DeviceFault> {
-        self.0.with_pe(access.cpu, |state| write(state, access, value as u32));
-        Ok(())
-    }
-    fn hash(&self, hasher: &mut dyn core::hash::Hasher) {
-        self.0.with(|state| state.hash_virtual(hasher));
-    }
-    /// It is part of the distributor's.
-    fn persist(&mut self, _: &mut Codec<'_>) -> Result<(), Invalid> {
-        Ok(())
-    }
-}
-
-fn read(state: &State, access: MmioAccess) -> u32 {
+fn read(state: &mut State, access: MmioAccess) -> u32 {
     let Some(block) = readable(VIRTUAL_CONTROL, access.offset, access.size) else { return 0 };
     let v = &state.pes[access.cpu].virtual_interface;
     let at = access.offset - block.offset;

@@ -2,38 +2,19 @@
 //! interfaces: at one address, each CPU reaches its own.
 
 use arch::field::{Field, ich_lr_el2 as lr, ich_vmcr_el2 as vmcr};
-use bus::{Device, DeviceFault, MmioAccess};
-use snapshot::{Codec, Invalid};
+use bus::MmioAccess;
 
-use super::GicV2;
 use super::cpu_interface::{View, deactivate};
+use super::frame::Registers;
 use super::spec::{CPU_INTERFACE, CpuReg, GICC_IIDR, GICV_CTLR, INTID, OTHER_GROUP, SOURCE_SHIFT};
 use super::state::State;
 use crate::priority::{Group, IDLE};
 use crate::spec::{SGIS, SPECIAL, SPURIOUS, readable, writable};
 use crate::virtual_interface::{ACTIVE, INVALID, VirtualInterface, group_of};
 
-/// The virtual CPU interfaces as a device: a window of [`super::spec::WINDOW`] bytes.
-pub struct VirtualCpuInterfaces(pub(super) GicV2);
-
-impl Device for VirtualCpuInterfaces {
-    fn name(&self) -> &'static str {
-        "gic-v2-virtual-cpu-interfaces"
-    }
-    fn read(&mut self, access: MmioAccess) -> Result<u64, DeviceFault> {
-        Ok(self.0.with_pe(access.cpu, |state| read(state, access)).unwrap_or(0).into())
-    }
-    fn write(&mut self, access: MmioAccess, value: u64) -> Result<(), DeviceFault> {
-        self.0.with_pe(access.cpu, |state| write(state, access, value as u32));
-        Ok(())
-    }
-    /// Its state is that of the control registers.
-    fn hash(&self, _: &mut dyn core::hash::Hasher) {}
-    /// It is part of the distributor's.
-    fn persist(&mut self, _: &mut Codec<'_>) -> Result<(), Invalid> {
-        Ok(())
-    }
-}
+/// The frame. Its state is that of the control registers.
+pub(super) const REGISTERS: Registers =
+    Registers { name: "gic-v2-virtual-cpu-interfaces", read, write, hash: |_, _| {} };
 
 fn read(state: &mut State, access: MmioAccess) -> u32 {
     let Some(block) = readable(CPU_INTERFACE, access.offset, access.size) else { return 0 };
