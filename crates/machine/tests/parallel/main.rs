@@ -105,11 +105,11 @@ fn messages_come_behind_what_they_are_about() {
 
 #[test]
 fn stores_come_before_later_loads_where_that_is_asked() {
-    for (name, body) in [("DMB", BUFFERING_BARRIER), ("STLR and LDAR", BUFFERING_RELEASE)] {
-        assert_eq!(Ran::new(2, 1_000, body).wrong(), 0, "{name}");
+    for (name, between) in [("DMB", BY_BARRIER), ("STLR and LDAR", BY_RELEASE)] {
+        assert_eq!(Ran::new(2, 1_000, &buffering(between)).wrong(), 0, "{name}");
     }
     // What the above finds none of, if the host shows it.
-    let unordered = Ran::new(2, 1_000, BUFFERING_NOTHING);
+    let unordered = Ran::new(2, 1_000, &buffering(BY_NOTHING));
     println!("without any order {} of {} were the other way round", unordered.wrong(), 2 * unordered.rounds);
 }
 
@@ -126,7 +126,7 @@ fn sixteen_bytes_are_one() {
 fn nobody_sees_an_old_page_behind_the_dsb() {
     // Where the host has fewer cores, each DSB takes until all others have had one.
     for (cpus, rounds) in [(2, 1_000), (4, 100)] {
-        let ran = Ran::pieces(cpus, rounds * times(), &[(0, BROKEN_PAGE), (0xa00, BROKEN_PAGE_1)]);
+        let ran = Ran::pieces(cpus, rounds * times(), &[(0, BROKEN_PAGE), (0xa00, RETURN)]);
         assert_eq!(ran.wrong(), 0, "{cpus} CPUs");
         assert!(ran.at(584) > 0, "the page was read");
     }
@@ -134,14 +134,11 @@ fn nobody_sees_an_old_page_behind_the_dsb() {
 
 #[test]
 fn code_that_another_cpu_wrote_is_executed() {
-    for (name, body, function) in [
-        ("DC CVAU, IC IVAU", PATCHED, PATCHED_1),
-        ("DSB", PATCHED_DIC, PATCHED_DIC_1),
-        ("IC IALLUIS", PATCHED_ALL, PATCHED_ALL_1),
-    ] {
+    for (name, change) in [("DC CVAU, IC IVAU", BY_ADDRESS), ("DSB", BY_DSB), ("IC IALLUIS", BY_ALL)] {
+        let body = patched(change);
         for cpus in [2, 4].repeat(times() as usize) {
             // What it returns has 16 bits.
-            let ran = Ran::pieces(cpus, 30_000, &[(0, body), (0x1000, function)]);
+            let ran = Ran::pieces(cpus, 30_000, &[(0, &body), (0x1000, FUNCTION)]);
             assert_eq!(ran.wrong(), 0, "{name}, {cpus} CPUs");
         }
     }

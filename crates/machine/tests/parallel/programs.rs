@@ -200,8 +200,34 @@ pub const MESSAGE_BARRIER: &[u32] = &[
     0xd65f_03c0, // ret
 ];
 
-/// Each of two writes, passes a DMB and reads what the other one wrote; they count where both read something old.
-pub const BUFFERING_BARRIER: &[u32] = &[
+/// Each of two writes, reads what the other one wrote, and they count where both read something old. `between` writes X5 to
+/// [X2] and reads [X3] to X6.
+pub fn buffering(between: [u32; 3]) -> Vec<u32> {
+    [BUFFERING_BEGIN, &between, BUFFERING_END].concat()
+}
+
+/// With a DMB between the two.
+pub const BY_BARRIER: [u32; 3] = [
+    0xf900_0045, // str x5, [x2]
+    0xd503_3bbf, // dmb ish
+    0xf940_0066, // ldr x6, [x3]
+];
+
+/// By STLR and LDAR.
+pub const BY_RELEASE: [u32; 3] = [
+    0xc89f_fc45, // stlr x5, [x2]
+    0xc8df_fc66, // ldar x6, [x3]
+    0xd503_201f, // nop
+];
+
+/// By nothing that orders: here it may happen.
+pub const BY_NOTHING: [u32; 3] = [
+    0xf900_0045, // str x5, [x2]
+    0xf940_0066, // ldr x6, [x3]
+    0xd503_201f, // nop
+];
+
+const BUFFERING_BEGIN: &[u32] = &[
     0x927f_fa60, // and x0, x19, #0xfffffffffffffffe
     0x8b00_2281, // add x1, x20, x0, lsl #8
     0x9110_0021, // add x1, x1, #0x400
@@ -217,9 +243,9 @@ pub const BUFFERING_BARRIER: &[u32] = &[
     0x9101_016b, // add x11, x11, #0x40
     0xd280_0005, // mov x5, #0x0
     0x9100_04a5, // add x5, x5, #0x1
-    0xf900_0045, // str x5, [x2]
-    0xd503_3bbf, // dmb ish
-    0xf940_0066, // ldr x6, [x3]
+];
+
+const BUFFERING_END: &[u32] = &[
     0xf900_0546, // str x6, [x10, #8]
     0xc89f_fd45, // stlr x5, [x10]
     0xc8df_fd67, // ldar x7, [x11]
@@ -242,94 +268,6 @@ pub const BUFFERING_BARRIER: &[u32] = &[
     0x54ff_ffc3, // b.cc 108c <body+0x8c>
     0xeb17_00bf, // cmp x5, x23
     0x54ff_fce3, // b.cc 1038 <body+0x38>
-    0xd65f_03c0, // ret
-];
-
-/// The same by STLR and LDAR.
-pub const BUFFERING_RELEASE: &[u32] = &[
-    0x927f_fa60, // and x0, x19, #0xfffffffffffffffe
-    0x8b00_2281, // add x1, x20, x0, lsl #8
-    0x9110_0021, // add x1, x1, #0x400
-    0x9240_0260, // and x0, x19, #0x1
-    0x8b00_1c22, // add x2, x1, x0, lsl #7
-    0xd240_0000, // eor x0, x0, #0x1
-    0x8b00_1c23, // add x3, x1, x0, lsl #7
-    0x9240_0260, // and x0, x19, #0x1
-    0x8b00_1c2a, // add x10, x1, x0, lsl #7
-    0x9101_014a, // add x10, x10, #0x40
-    0xd240_0000, // eor x0, x0, #0x1
-    0x8b00_1c2b, // add x11, x1, x0, lsl #7
-    0x9101_016b, // add x11, x11, #0x40
-    0xd280_0005, // mov x5, #0x0
-    0x9100_04a5, // add x5, x5, #0x1
-    0xc89f_fc45, // stlr x5, [x2]
-    0xc8df_fc66, // ldar x6, [x3]
-    0xf900_0546, // str x6, [x10, #8]
-    0xc89f_fd45, // stlr x5, [x10]
-    0xc8df_fd67, // ldar x7, [x11]
-    0xeb05_00ff, // cmp x7, x5
-    0x54ff_ffc3, // b.cc 104c <body+0x4c>
-    0xf940_0567, // ldr x7, [x11, #8]
-    0xeb05_00df, // cmp x6, x5
-    0x5400_00c2, // b.cs 1078 <body+0x78>
-    0xeb05_00ff, // cmp x7, x5
-    0x5400_0082, // b.cs 1078 <body+0x78>
-    0x9108_0288, // add x8, x20, #0x200
-    0xd280_0029, // mov x9, #0x1
-    0xf829_0109, // ldadd x9, x9, [x8]
-    0xd503_201f, // nop
-    0x9100_414c, // add x12, x10, #0x10
-    0xc89f_fd85, // stlr x5, [x12]
-    0x9100_416c, // add x12, x11, #0x10
-    0xc8df_fd87, // ldar x7, [x12]
-    0xeb05_00ff, // cmp x7, x5
-    0x54ff_ffc3, // b.cc 1088 <body+0x88>
-    0xeb17_00bf, // cmp x5, x23
-    0x54ff_fd03, // b.cc 1038 <body+0x38>
-    0xd65f_03c0, // ret
-];
-
-/// The same by nothing that orders: here it may happen.
-pub const BUFFERING_NOTHING: &[u32] = &[
-    0x927f_fa60, // and x0, x19, #0xfffffffffffffffe
-    0x8b00_2281, // add x1, x20, x0, lsl #8
-    0x9110_0021, // add x1, x1, #0x400
-    0x9240_0260, // and x0, x19, #0x1
-    0x8b00_1c22, // add x2, x1, x0, lsl #7
-    0xd240_0000, // eor x0, x0, #0x1
-    0x8b00_1c23, // add x3, x1, x0, lsl #7
-    0x9240_0260, // and x0, x19, #0x1
-    0x8b00_1c2a, // add x10, x1, x0, lsl #7
-    0x9101_014a, // add x10, x10, #0x40
-    0xd240_0000, // eor x0, x0, #0x1
-    0x8b00_1c2b, // add x11, x1, x0, lsl #7
-    0x9101_016b, // add x11, x11, #0x40
-    0xd280_0005, // mov x5, #0x0
-    0x9100_04a5, // add x5, x5, #0x1
-    0xf900_0045, // str x5, [x2]
-    0xf940_0066, // ldr x6, [x3]
-    0xf900_0546, // str x6, [x10, #8]
-    0xc89f_fd45, // stlr x5, [x10]
-    0xc8df_fd67, // ldar x7, [x11]
-    0xeb05_00ff, // cmp x7, x5
-    0x54ff_ffc3, // b.cc 104c <body+0x4c>
-    0xf940_0567, // ldr x7, [x11, #8]
-    0xeb05_00df, // cmp x6, x5
-    0x5400_00c2, // b.cs 1078 <body+0x78>
-    0xeb05_00ff, // cmp x7, x5
-    0x5400_0082, // b.cs 1078 <body+0x78>
-    0x9108_0288, // add x8, x20, #0x200
-    0xd280_0029, // mov x9, #0x1
-    0xf829_0109, // ldadd x9, x9, [x8]
-    0xd503_201f, // nop
-    0x9100_414c, // add x12, x10, #0x10
-    0xc89f_fd85, // stlr x5, [x12]
-    0x9100_416c, // add x12, x11, #0x10
-    0xc8df_fd87, // ldar x7, [x12]
-    0xeb05_00ff, // cmp x7, x5
-    0x54ff_ffc3, // b.cc 1088 <body+0x88>
-    0xeb17_00bf, // cmp x5, x23
-    0x54ff_fd03, // b.cc 1038 <body+0x38>
     0xd65f_03c0, // ret
 ];
 
@@ -478,13 +416,46 @@ pub const BROKEN_PAGE: &[u32] = &[
     0xd65f_03c0, // ret
 ];
 
-/// What of it lies 0xa00 bytes behind the begin of the body.
-pub const BROKEN_PAGE_1: &[u32] = &[
+/// Its vector for synchronous exceptions, 0xa00 bytes behind the begin of the body.
+pub const RETURN: &[u32] = &[
     0xd69f_03e0, // eret
 ];
 
 /// CPU 0 changes a function as the architecture asks and says so; the others call it behind an ISB and count where it is older.
-pub const PATCHED: &[u32] = &[
+/// `change` writes W6 to [X1] and does what makes it visible. The function is [`FUNCTION`], 0x1000 bytes behind the begin of
+/// the body.
+pub fn patched(change: [u32; 5]) -> Vec<u32> {
+    [PATCHED_BEGIN, &change, PATCHED_END].concat()
+}
+
+/// By DC CVAU and IC IVAU.
+pub const BY_ADDRESS: [u32; 5] = [
+    0xb900_0026, // str w6, [x1]
+    0xd50b_7b21, // dc cvau, x1
+    0xd503_3b9f, // dsb ish
+    0xd50b_7521, // ic ivau, x1
+    0xd503_3b9f, // dsb ish
+];
+
+/// As CTR_EL0.DIC and IDC permit.
+pub const BY_DSB: [u32; 5] = [
+    0xd503_201f, // nop
+    0xd503_201f, // nop
+    0xd503_201f, // nop
+    0xb900_0026, // str w6, [x1]
+    0xd503_3b9f, // dsb ish
+];
+
+/// By IC IALLUIS.
+pub const BY_ALL: [u32; 5] = [
+    0xd503_201f, // nop
+    0xb900_0026, // str w6, [x1]
+    0xd503_3b9f, // dsb ish
+    0xd508_711f, // ic ialluis
+    0xd503_3b9f, // dsb ish
+];
+
+const PATCHED_BEGIN: &[u32] = &[
     0x1000_8001, // adr x1, 2000 <function>
     0x9104_0282, // add x2, x20, #0x100
     0x9108_0289, // add x9, x20, #0x200
@@ -496,11 +467,9 @@ pub const PATCHED: &[u32] = &[
     0x5280_0066, // mov w6, #0x3
     0x72ba_5006, // movk w6, #0xd280, lsl #16
     0x2a05_14c6, // orr w6, w6, w5, lsl #5
-    0xb900_0026, // str w6, [x1]
-    0xd50b_7b21, // dc cvau, x1
-    0xd503_3b9f, // dsb ish
-    0xd50b_7521, // ic ivau, x1
-    0xd503_3b9f, // dsb ish
+];
+
+const PATCHED_END: &[u32] = &[
     0xc89f_fc45, // stlr x5, [x2]
     0xd503_201f, // nop
     0xeb17_00bf, // cmp x5, x23
@@ -517,83 +486,8 @@ pub const PATCHED: &[u32] = &[
     0xd61f_01a0, // br x13
 ];
 
-/// What of it lies 0x1000 bytes behind the begin of the body.
-pub const PATCHED_1: &[u32] = &[
-    0xd280_0003, // mov x3, #0x0
-    0xd65f_03c0, // ret
-];
-
-/// The same as CTR_EL0.DIC and IDC permit.
-pub const PATCHED_DIC: &[u32] = &[
-    0x1000_8001, // adr x1, 2000 <function>
-    0x9104_0282, // add x2, x20, #0x100
-    0x9108_0289, // add x9, x20, #0x200
-    0xaa1e_03ed, // mov x13, x30
-    0xd280_0028, // mov x8, #0x1
-    0xb500_01b3, // cbnz x19, 1048 <body+0x48>
-    0xd280_0005, // mov x5, #0x0
-    0x9100_04a5, // add x5, x5, #0x1
-    0x5280_0066, // mov w6, #0x3
-    0x72ba_5006, // movk w6, #0xd280, lsl #16
-    0x2a05_14c6, // orr w6, w6, w5, lsl #5
-    0xb900_0026, // str w6, [x1]
-    0xd503_3b9f, // dsb ish
-    0xc89f_fc45, // stlr x5, [x2]
-    0xd503_201f, // nop
-    0xeb17_00bf, // cmp x5, x23
-    0x54ff_fee3, // b.cc 101c <body+0x1c>
-    0xd65f_03c0, // ret
-    0xc8df_fc45, // ldar x5, [x2]
-    0xd503_3fdf, // isb
-    0x9400_03ec, // bl 2000 <function>
-    0xeb05_007f, // cmp x3, x5
-    0x5400_0042, // b.cs 1060 <body+0x60>
-    0xf828_0127, // ldadd x8, x7, [x9]
-    0xeb17_00bf, // cmp x5, x23
-    0x54ff_ff23, // b.cc 1048 <body+0x48>
-    0xd61f_01a0, // br x13
-];
-
-/// What of it lies 0x1000 bytes behind the begin of the body.
-pub const PATCHED_DIC_1: &[u32] = &[
-    0xd280_0003, // mov x3, #0x0
-    0xd65f_03c0, // ret
-];
-
-/// The same by IC IALLUIS.
-pub const PATCHED_ALL: &[u32] = &[
-    0x1000_8001, // adr x1, 2000 <function>
-    0x9104_0282, // add x2, x20, #0x100
-    0x9108_0289, // add x9, x20, #0x200
-    0xaa1e_03ed, // mov x13, x30
-    0xd280_0028, // mov x8, #0x1
-    0xb500_01d3, // cbnz x19, 104c <body+0x4c>
-    0xd280_0005, // mov x5, #0x0
-    0x9100_04a5, // add x5, x5, #0x1
-    0x5280_0066, // mov w6, #0x3
-    0x72ba_5006, // movk w6, #0xd280, lsl #16
-    0x2a05_14c6, // orr w6, w6, w5, lsl #5
-    0xb900_0026, // str w6, [x1]
-    0xd503_3b9f, // dsb ish
-    0xd508_711f, // ic ialluis
-    0xd503_3b9f, // dsb ish
-    0xc89f_fc45, // stlr x5, [x2]
-    0xeb17_00bf, // cmp x5, x23
-    0x54ff_fec3, // b.cc 101c <body+0x1c>
-    0xd65f_03c0, // ret
-    0xc8df_fc45, // ldar x5, [x2]
-    0xd503_3fdf, // isb
-    0x9400_03eb, // bl 2000 <function>
-    0xeb05_007f, // cmp x3, x5
-    0x5400_0042, // b.cs 1064 <body+0x64>
-    0xf828_0127, // ldadd x8, x7, [x9]
-    0xeb17_00bf, // cmp x5, x23
-    0x54ff_ff23, // b.cc 104c <body+0x4c>
-    0xd61f_01a0, // br x13
-];
-
-/// What of it lies 0x1000 bytes behind the begin of the body.
-pub const PATCHED_ALL_1: &[u32] = &[
+/// What it returns is to be changed.
+pub const FUNCTION: &[u32] = &[
     0xd280_0003, // mov x3, #0x0
     0xd65f_03c0, // ret
 ];
