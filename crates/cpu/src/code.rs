@@ -158,13 +158,16 @@ impl CodeCache {
         block
     }
 
-    /// Drops the blocks of pages that were written, here or by a PE with another cache. Call it where [`Ram::stale_end`] has
-    /// changed.
+    /// Were pages written of which there may be blocks?
+    #[inline(always)]
+    pub(crate) fn has_stale(&self) -> bool {
+        self.ram.stale_end() != self.stale_seen
+    }
+
+    /// Drops the blocks of pages that were written, here or by a PE with another cache. Call it where
+    /// [`Self::has_stale`] says so.
     #[cold]
     pub(crate) fn drop_stale(&mut self) {
-        if self.ram.stale_end() == self.stale_seen {
-            return;
-        }
         match self.ram.stale_since(&mut self.stale_seen) {
             Stale::All => self.clear(),
             Stale::Pages(pages) => {

@@ -366,10 +366,7 @@ impl Pe {
                 self.report_access(event::AccessKind::Store, offset, 1 << log2);
                 let done = self.ram_write(offset, value, log2);
                 self.ram.order_store();
-                if self.ram.is_code(offset) {
-                    self.ram.note_write(offset, 1 << log2);
-                    self.leave_block = true;
-                }
+                self.note_found(offset, 1 << log2);
                 done
             }
             Target::Device(index, offset) => {

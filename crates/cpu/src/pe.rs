@@ -149,8 +149,6 @@ pub struct Pe {
     pub(crate) translations: u64,
     /// [`Ram::code_marks`] as of the last time that `fast` gave up writing to code.
     pub(crate) code_marks: u32,
-    /// [`Ram::stale_end`] as of the last time that decoded code was dropped.
-    pub(crate) stale_seen: u64,
     pub(crate) block_memory: BlockMemory,
     /// The PEs that run at the same time, if any does.
     pub(crate) peers: Option<Arc<Peers>>,
@@ -266,7 +264,6 @@ impl Pe {
             fast: FastCache::new(),
             translations: 0,
             code_marks: 0,
-            stale_seen: 0,
             block_memory: BlockMemory::new(),
             peers: None,
             q: [Q(0); 32],

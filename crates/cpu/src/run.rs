@@ -92,22 +92,14 @@ impl Pe {
                 }
                 continue;
             }
-            if self.ram.stale_end() != self.stale_seen {
-                self.drop_stale(code);
+            if code.has_stale() {
+                code.drop_stale();
+                self.block_memory.follow(code);
             }
             if let Err(exit) = self.run_block::<W>(code, until - now) {
                 return exit;
             }
         }
-    }
-
-    /// Drops decoded code that became stale.
-    #[cold]
-    fn drop_stale(&mut self, code: &mut CodeCache) {
-        // Read first: what comes meanwhile is looked at again.
-        self.stale_seen = self.ram.stale_end();
-        code.drop_stale();
-        self.block_memory.follow(code);
     }
 
     /// Fetches and executes one block where no single instructions are counted.

@@ -95,7 +95,6 @@ impl Persist for Pe {
             fast: _,
             translations: _,
             code_marks: _,
-            stale_seen: _,
             block_memory: _,
             known_codes: _,
             // Of the configuration.

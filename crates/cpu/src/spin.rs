@@ -140,7 +140,7 @@ impl Pe {
     /// Executes one block, if there is time and nothing comes before it.
     fn one_block(&mut self, code: &mut CodeCache, until: u64) -> Result<bool, Exit> {
         let now = self.ticks();
-        if now >= until || self.lines.get() & self.unmasked != 0 || self.ram.stale_end() != self.stale_seen {
+        if now >= until || self.lines.get() & self.unmasked != 0 || code.has_stale() {
             return Ok(false);
         }
         self.run_plain_block(code, until - now)?;
