@@ -11,7 +11,7 @@ use std::sync::atomic::{
     fence,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bus::{CpuLines, Level};
 use mmu::TlbiOp;
@@ -85,11 +85,6 @@ impl Peers {
     #[must_use]
     pub fn nanoseconds(&self) -> u64 {
         (u128::from(self.count()) * 1_000_000_000 / u128::from(self.frequency)) as u64
-    }
-    /// The host's time in which the counter advances by `ticks`.
-    #[must_use]
-    pub fn duration(&self, ticks: u64) -> Duration {
-        Duration::from_nanos((u128::from(ticks) * 1_000_000_000 / u128::from(self.frequency)) as u64)
     }
 
     /// Has all PEs leave [`Pe::run`] soon, wakes those that sleep, and lets nobody wait.

@@ -562,31 +562,19 @@ impl Machine {
 
     fn call_firmware(&mut self, index: usize) -> Option<Outcome> {
         let args = [0, 1, 2, 3].map(|n| self.board.cpus[index].pe.x_register(n));
-        let outcome = self.psci.call(&View(&self.board), args);
-        let now = self.board.cpus[index].pe.ticks();
+        let answer = self.psci.call(&View(&self.board), args);
         let caller = &mut self.board.cpus[index];
-        match outcome {
-            psci::Outcome::Return(results) => {
-                for (n, value) in results.into_iter().enumerate() {
-                    caller.pe.set_x_register(n, value);
-                }
-            }
+        let now = caller.pe.ticks();
+        caller.take_answer(&answer);
+        match answer {
             psci::Outcome::PowerOff => return Some(Outcome::PoweredOff),
             psci::Outcome::Reset => return Some(Outcome::Reset),
-            psci::Outcome::CpuOff => caller.state = CpuState::Off,
-            psci::Outcome::CpuOn { cpu, entry, context } => {
-                caller.pe.set_x_register(0, 0);
-                self.start(cpu, entry, context, now);
-            }
-            psci::Outcome::Standby => {
-                caller.pe.set_x_register(0, 0);
-                caller.sleep(CpuState::Sleeping);
-            }
-            // Powered down and up again at once, then asleep until an interrupt: the caller finds its state lost either way.
-            psci::Outcome::Suspend { entry, context } => {
-                caller.pe.start(Va(entry), context);
-                caller.sleep(CpuState::Sleeping);
-            }
+            psci::Outcome::CpuOn { cpu, entry, context } => self.start(cpu, entry, context, now),
+            // The caller's alone.
+            psci::Outcome::Return(_)
+            | psci::Outcome::CpuOff
+            | psci::Outcome::Standby
+            | psci::Outcome::Suspend { .. } => {}
         }
         None
     }

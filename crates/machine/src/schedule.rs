@@ -7,9 +7,12 @@
 
 use std::sync::Arc;
 
+use arch::Va;
 use bus::{CpuLines, Ram};
 use cpu::{CodeCache, DebuggerStop, Exit, Marked, Pe, ToolError, Turn};
 use snapshot::{Codec, Invalid};
+
+use crate::psci;
 
 /// Ticks a round. Short enough that a CPU that spins for another wastes little, long enough that turns cost little.
 pub const QUANTUM: u64 = 10_000;
@@ -116,6 +119,29 @@ impl Cpu {
     pub(crate) fn hear_event(&mut self) {
         if self.state == CpuState::Waiting {
             self.sleep.until = 0;
+        }
+    }
+
+    /// Does what the firmware's answer to a call asks of the caller. What it asks of the board is left to do.
+    pub(crate) fn take_answer(&mut self, answer: &psci::Outcome) {
+        match *answer {
+            psci::Outcome::Return(results) => {
+                for (n, value) in results.into_iter().enumerate() {
+                    self.pe.set_x_register(n, value);
+                }
+            }
+            psci::Outcome::PowerOff | psci::Outcome::Reset => {}
+            psci::Outcome::CpuOff => self.state = CpuState::Off,
+            psci::Outcome::CpuOn { .. } => self.pe.set_x_register(0, 0),
+            psci::Outcome::Standby => {
+                self.pe.set_x_register(0, 0);
+                self.sleep(CpuState::Sleeping);
+            }
+            // Powered down and up again at once, then asleep until an interrupt: the caller finds its state lost either way.
+            psci::Outcome::Suspend { entry, context } => {
+                self.pe.start(Va(entry), context);
+                self.sleep(CpuState::Sleeping);
+            }
         }
     }
 

@@ -116,7 +116,7 @@ impl Machine {
         let pace = match (config.time, options.sleep) {
             (TimeMode::Wall, _) => Pace::Wall,
             // What is to come from the host's network or programs needs the host's time.
-            (TimeMode::Insn, _) if config.net.is_some() || config.vsock.is_some() => Pace::PacedSleep,
+            (TimeMode::Insn, _) if config.connects_to_host().is_some() => Pace::PacedSleep,
             (TimeMode::Insn, Sleep::Paced) => Pace::PacedSleep,
             (TimeMode::Insn, Sleep::Skipped) => Pace::Instructions,
         };

@@ -76,12 +76,7 @@ fn restore(file: &[u8], max_insns: u64) -> Result<Machine, SetupError> {
     let config = MachineConfig { max_insns: Some(max_insns), pause: None, ..saved.config };
     // A host that is small; what names files and sockets of the host is not tried here.
     config.validate(Some(64 << 20))?;
-    if config.cpus > 8
-        || !config.disks.is_empty()
-        || !config.shares.is_empty()
-        || config.net.is_some()
-        || config.vsock.is_some()
-    {
+    if config.cpus > 8 || !config.disks.is_empty() || !config.shares.is_empty() || config.connects_to_host().is_some() {
         return Err(SetupError::Snapshot(snapshot::SnapshotError::Foreign));
     }
     let machine = Machine::from_snapshot(&config, guest::options(), &mut reader)?;

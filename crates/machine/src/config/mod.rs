@@ -387,6 +387,14 @@ pub fn host_memory() -> Option<u64> {
 }
 
 impl MachineConfig {
+    /// The flag of a device whose guest has connections to the host, if there is one: they come and go in the host's time,
+    /// and cannot be saved.
+    #[must_use]
+    pub fn connects_to_host(&self) -> Option<&'static str> {
+        let devices = [("--net", self.net.is_some()), ("--vsock", self.vsock.is_some())];
+        devices.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag))
+    }
+
     /// Checks all that can be checked without opening a file. `host_memory` is what [`host_memory`] found.
     pub fn validate(&self, host_memory: Option<u64>) -> Result<(), ConfigError> {
         if self.cpus == 0 || self.cpus > MAX_CPUS {
@@ -408,8 +416,7 @@ impl MachineConfig {
         self.models()?;
         self.validate_controller()?;
         self.validate_disks()?;
-        let of_the_host = [("--net", self.net.is_some()), ("--vsock", self.vsock.is_some())];
-        if let (Some(_), Some((flag, _))) = (self.pause, of_the_host.iter().find(|(_, given)| *given)) {
+        if let (Some(_), Some(flag)) = (self.pause, self.connects_to_host()) {
             return Err(ConfigError::NotSaved(flag));
         }
         if self.timeout.is_some_and(|limit| limit.is_zero()) {

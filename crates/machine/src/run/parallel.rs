@@ -15,7 +15,7 @@ use crate::console::ConsoleInput;
 use crate::map::FREQUENCY;
 use crate::outcome::{Limit, Outcome, Stuck};
 use crate::psci;
-use crate::run::{Machine, semihosting_exit};
+use crate::run::{Machine, nanoseconds, semihosting_exit};
 use crate::schedule::{Cpu, CpuState};
 
 /// Instructions and exceptions after which a CPU looks at its timers and at the run's limits: some 50 us.
@@ -188,7 +188,7 @@ impl Shared {
             if is_over || waits && pe.take_event() {
                 break;
             }
-            let deadline = pe.time_to_deadline().map(|ticks| self.peers.duration(ticks));
+            let deadline = pe.time_to_deadline().map(|ticks| Duration::from_nanos(nanoseconds(ticks)));
             let limit = deadline.into_iter().chain(left).min();
             lines.park(limit, || lines.get() & wanted != 0 || self.peers.is_stopping());
         }
@@ -233,43 +233,30 @@ impl Shared {
     }
 
     fn call_firmware(&self, cpu: &mut Cpu) {
-        let pe = &mut *cpu.pe;
-        let index = pe.index();
-        let args = [0, 1, 2, 3].map(|n| pe.x_register(n));
+        let index = cpu.pe.index();
+        let args = [0, 1, 2, 3].map(|n| cpu.pe.x_register(n));
         let mut firmware = self.firmware();
         let Firmware { psci, power } = &mut *firmware;
-        match psci.call(&View { shared: self, power }, args) {
-            psci::Outcome::Return(results) => {
-                for (n, value) in results.into_iter().enumerate() {
-                    pe.set_x_register(n, value);
-                }
-            }
+        let answer = psci.call(&View { shared: self, power }, args);
+        cpu.take_answer(&answer);
+        match answer {
             psci::Outcome::PowerOff => self.end(Outcome::PoweredOff),
             psci::Outcome::Reset => self.end(Outcome::Reset),
             psci::Outcome::CpuOff => {
-                pe.retire();
-                cpu.state = CpuState::Off;
+                cpu.pe.retire();
                 power[index] = Power::Off;
                 if power.iter().all(|power| matches!(power, Power::Off)) {
                     self.end(Outcome::Stuck(Stuck::Off));
                 }
             }
             psci::Outcome::CpuOn { cpu: other, entry, context } => {
-                pe.set_x_register(0, 0);
                 self.gic.reset_interface(other);
                 power[other] = Power::Pending { entry, context };
                 drop(firmware);
                 self.lines[other].unpark();
             }
-            psci::Outcome::Standby => {
-                pe.set_x_register(0, 0);
-                cpu.state = CpuState::Sleeping;
-            }
-            // Powered down and up again at once, then asleep until an interrupt.
-            psci::Outcome::Suspend { entry, context } => {
-                pe.start(Va(entry), context);
-                cpu.state = CpuState::Sleeping;
-            }
+            // The caller's alone.
+            psci::Outcome::Return(_) | psci::Outcome::Standby | psci::Outcome::Suspend { .. } => {}
         }
     }
 }
