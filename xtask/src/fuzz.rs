@@ -166,7 +166,7 @@ impl Engine {
             ended.store(true, Ordering::Relaxed);
         });
         // It says all before it ends; then it has no more work, and is still there to be asked.
-        counts.seconds = cpu_seconds(child.id());
+        counts.seconds = Share::of(process).map(|share| share.ran.as_secs());
         let status = child.wait()?;
         let new: Vec<PathBuf> = files(&finds)?.into_iter().filter(|path| !before.contains(path)).collect();
         if !status.success() {
@@ -216,8 +216,9 @@ impl Counts {
 /// Asks the engine to end after `seconds`, of which those that it waited for a CPU do not count, unless it `ended` before.
 fn end_after(process: u32, seconds: u64, ended: &AtomicBool) {
     let (started, limit) = (Instant::now(), Duration::from_secs(seconds));
+    let waited = || Share::of(process).map_or(Duration::ZERO, |share| share.waited);
     while !ended.load(Ordering::Relaxed) {
-        if started.elapsed().saturating_sub(waited(process)) >= limit {
+        if started.elapsed().saturating_sub(waited()) >= limit {
             // To libFuzzer this signal says that it shall print its figures and go. If it cannot be sent, nobody is there.
             let _ = Command::new("kill").args(["-USR1", &process.to_string()]).stderr(Stdio::null()).status();
             return;
@@ -226,22 +227,21 @@ fn end_after(process: u32, seconds: u64, ended: &AtomicBool) {
     }
 }
 
-/// How long a process's first thread was ready to run and had no CPU; none where the system does not say.
-fn waited(process: u32) -> Duration {
-    // Nanoseconds on a CPU, those ready to be, how often (Documentation/scheduler/sched-stats).
-    let stat = fs::read_to_string(format!("/proc/{process}/schedstat")).unwrap_or_default();
-    Duration::from_nanos(stat.split_whitespace().nth(1).and_then(|nanoseconds| nanoseconds.parse().ok()).unwrap_or(0))
+/// What a process's first thread, which does the work, had of the CPUs; `None` where the system does not say.
+struct Share {
+    /// How long it ran.
+    ran: Duration,
+    /// How long it was ready to and had no CPU.
+    waited: Duration,
 }
 
-/// What a process has used of a CPU, its threads together, in seconds; `None` where the system does not say (proc(5)).
-fn cpu_seconds(process: u32) -> Option<u64> {
-    /// USER_HZ, which is the same on all Linux architectures of today.
-    const TICKS: u64 = 100;
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name, in parentheses, may hold anything.
-    let (_, rest) = stat.rsplit_once(')')?;
-    let ticks: Vec<u64> = rest.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse().ok()).collect();
-    matches!(ticks[..], [_, _]).then(|| ticks.iter().sum::<u64>() / TICKS)
+impl Share {
+    fn of(process: u32) -> Option<Self> {
+        // Both in nanoseconds, and how often it ran (Documentation/scheduler/sched-stats).
+        let stat = fs::read_to_string(format!("/proc/{process}/schedstat")).ok()?;
+        let mut times = stat.split_whitespace().map_while(|word| word.parse().ok()).map(Duration::from_nanos);
+        Some(Self { ran: times.next()?, waited: times.next()? })
+    }
 }
 
 fn files(directory: &Path) -> Result<Vec<PathBuf>> {
@@ -280,8 +280,7 @@ mod tests {
 
     #[test]
     fn a_process_used_some_time() {
-        assert!(cpu_seconds(std::process::id()).is_some());
-        assert_eq!(cpu_seconds(u32::MAX), None);
-        assert_eq!(waited(u32::MAX), Duration::ZERO);
+        assert!(Share::of(std::process::id()).is_some_and(|share| share.ran > Duration::ZERO));
+        assert!(Share::of(u32::MAX).is_none());
     }
 }
