@@ -426,6 +426,16 @@ impl Outcome {
         self.lines.iter().map(|(_, line)| line.as_str()).filter(move |line| line.starts_with(prefix))
     }
 
+    /// An error unless the console lines that begin so are these, in this order.
+    pub fn expect_lines_from(&self, prefix: &str, wanted: &[impl AsRef<str>]) -> Result<()> {
+        let found: Vec<&str> = self.lines_from(prefix).collect();
+        if !found.iter().copied().eq(wanted.iter().map(AsRef::as_ref)) {
+            let wanted: Vec<&str> = wanted.iter().map(AsRef::as_ref).collect();
+            bail!("expected\n{}\nfound\n{}\n{}", wanted.join("\n"), found.join("\n"), self.report());
+        }
+        Ok(())
+    }
+
     /// The first console line that has this somewhere.
     pub fn line_with<'a>(&'a self, part: &'a str) -> Option<&'a str> {
         self.lines_with(part).next()

@@ -244,11 +244,7 @@ devices: unmount: ok"
 
 /// These lines, in this order, and no other ones of theirs.
 fn expect(outcome: &Outcome, lines: &str) -> Result<()> {
-    let found = outcome.lines_from("devices: ").collect::<Vec<_>>().join("\n");
-    if found != lines {
-        bail!("expected\n{lines}\nfound\n{found}\n{}", outcome.report());
-    }
-    Ok(())
+    outcome.expect_lines_from("devices: ", &lines.lines().collect::<Vec<_>>())
 }
 
 fn survives_a_kill(guests: &Guests, kernel: Kernel) -> Result<()> {

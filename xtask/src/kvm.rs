@@ -1,14 +1,13 @@
 //! EL2 under Linux: `guest/el0/kvm.c` makes a virtual machine with KVM, whose exits are known; what KVM makes of the GIC.
 
 use std::fs;
-use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
-use crate::boot::{self, Boot, Echo, Level, Machine};
+use crate::boot::{Boot, Echo, Level, Machine};
+use crate::cross;
 use crate::guests::{File, Guests, Kernel};
 use crate::nested;
-use crate::shell;
 
 /// The exits of the virtual machine: KVM_EXIT_MMIO is 6.
 const EXITS: [&str; 5] = [
@@ -21,12 +20,10 @@ const EXITS: [&str; 5] = [
 
 /// Boots `kernel` at EL2 with `kvm-arm.mode=MODE` and runs the program.
 pub fn check(guests: &Guests, kernel: Kernel, mode: &str) -> Result<()> {
-    let program = boot::scratch("el0-kvm")?;
-    let source = shell::workspace_root().join("guest/el0/kvm.c");
-    let mut gcc = Command::new("aarch64-linux-gnu-gcc");
-    gcc.args(["-O1", "-static", "-Wl,--build-id=none", "-o"]).arg(&program).arg(&source);
-    shell::capture(&mut gcc).with_context(|| format!("cannot build {}", source.display()))?;
-    let files = [File::executable("bench/kvm", fs::read(&program)?), File::executable("batch/kvm.sh", "/bench/kvm\n")];
+    let files = [
+        File::executable("bench/kvm", fs::read(cross::hosted("kvm", &[])?)?),
+        File::executable("batch/kvm.sh", "/bench/kvm\n"),
+    ];
     let initrd = guests.initrd_with("kvm", &files)?;
     let mut boot = Boot::new(guests, kernel, &format!("kvm-arm.mode={mode} vambrace.batch=kvm")).with_initrd(&initrd);
     boot.cpu = Some("neoverse-n1");
@@ -34,11 +31,7 @@ pub fn check(guests: &Guests, kernel: Kernel, mode: &str) -> Result<()> {
     let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
     outcome.expect_status(0)?;
     outcome.expect_line("vambrace-batch: kvm: status 0")?;
-    let found: Vec<&str> = outcome.lines_from("kvm: exit ").collect();
-    if found != EXITS {
-        bail!("expected\n{}\nfound\n{}\n{}", EXITS.join("\n"), found.join("\n"), outcome.report());
-    }
-    Ok(())
+    outcome.expect_lines_from("kvm: exit ", &EXITS)
 }
 
 /// What a host on an Apple M1 says of trapping, by `--gic` setting: all of both groups because of SEIS, and of what is common

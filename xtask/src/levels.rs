@@ -5,9 +5,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 
-use crate::boot::{self, Boot, Echo, Machine};
+use crate::boot::{Boot, Echo, Machine};
+use crate::cross;
 use crate::guests::{File, Guests, Kernel};
 use crate::shell;
 
@@ -38,20 +39,23 @@ pub const CPUS: [&str; 2] = ["max", "cortex-a57"];
 
 /// Builds the programs; their names and where they lie.
 pub fn build() -> Result<Vec<(&'static str, PathBuf)>> {
-    let source = shell::workspace_root().join("guest/el0/levels.c");
-    let mut programs = Vec::new();
-    for (name, march) in LEVELS {
-        let program = boot::scratch(&format!("el0-level-{name}"))?;
-        let mut gcc = Command::new("aarch64-linux-gnu-gcc");
-        gcc.args(["-O2", "-ftree-vectorize", "-ffreestanding", "-nostdlib", "-static", "-fno-stack-protector"])
-            .args(["-mno-outline-atomics", "-Wall", "-Wextra", "-Werror", "-Wl,--build-id=none"])
-            .args([&format!("-march={march}"), &format!("-DLEVEL_{name}"), &format!("-DNAME=\"{name}\""), "-o"])
-            .arg(&program)
-            .arg(&source);
-        shell::capture(&mut gcc).with_context(|| format!("cannot build {} for {march}", source.display()))?;
-        programs.push((name, program));
-    }
-    Ok(programs)
+    const COMMON: [&str; 9] = [
+        "-O2",
+        "-ftree-vectorize",
+        "-ffreestanding",
+        "-nostdlib",
+        "-fno-stack-protector",
+        "-mno-outline-atomics",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+    ];
+    let build = |(name, march)| {
+        let own = [format!("-march={march}"), format!("-DLEVEL_{name}"), format!("-DNAME=\"{name}\"")];
+        let flags = COMMON.iter().copied().chain(own.iter().map(String::as_str));
+        Ok((name, cross::compile("el0/levels.c", &format!("el0-level-{name}"), flags)?))
+    };
+    LEVELS.into_iter().map(build).collect()
 }
 
 /// What the programs say under qemu-aarch64 on that CPU.

@@ -5,6 +5,7 @@ mod bench;
 mod boot;
 mod boots;
 mod cpio;
+mod cross;
 mod demo;
 mod devices;
 mod firmware;

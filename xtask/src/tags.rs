@@ -4,9 +4,10 @@
 use std::fs;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 
-use crate::boot::{self, Boot, Echo, Machine};
+use crate::boot::{Boot, Echo, Machine};
+use crate::cross;
 use crate::guests::{File, Guests, Kernel};
 use crate::shell;
 
@@ -26,14 +27,8 @@ const OF_THE_KERNEL: [&str; 6] = [
 
 /// Runs the program both ways.
 pub fn check(guests: &Guests, kernel: Kernel) -> Result<()> {
-    let program = boot::scratch("el0-tags")?;
-    let source = shell::workspace_root().join("guest/el0/tags.c");
-    let mut gcc = Command::new("aarch64-linux-gnu-gcc");
-    gcc.args(["-O1", "-ffreestanding", "-nostdlib", "-static", "-fno-stack-protector", "-march=armv8.1-a"])
-        .args(["-Wl,--build-id=none", "-o"])
-        .arg(&program)
-        .arg(&source);
-    shell::capture(&mut gcc).with_context(|| format!("cannot build {}", source.display()))?;
+    let flags = ["-O1", "-ffreestanding", "-nostdlib", "-fno-stack-protector", "-march=armv8.1-a"];
+    let program = cross::compile("el0/tags.c", "el0-tags", flags)?;
 
     let judge = shell::capture(Command::new("qemu-aarch64").args(["-cpu", "max"]).arg(&program))?;
     let expected: Vec<&str> = judge.lines().chain(OF_THE_KERNEL).collect();
@@ -45,9 +40,5 @@ pub fn check(guests: &Guests, kernel: Kernel) -> Result<()> {
     let outcome = boot.run(Machine::Vambrace, Echo::Off)?;
     outcome.expect_status(0)?;
     outcome.expect_line("vambrace-batch: tags: status 0")?;
-    let found: Vec<&str> = outcome.lines_from("tags: ").collect();
-    if found != expected {
-        bail!("expected\n{}\nfound\n{}\n{}", expected.join("\n"), found.join("\n"), outcome.report());
-    }
-    Ok(())
+    outcome.expect_lines_from("tags: ", &expected)
 }

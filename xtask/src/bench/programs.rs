@@ -2,16 +2,15 @@
 
 use std::cell::RefCell;
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 
 use super::{KERNEL, Lab, MACHINES, Pair, Report, Row, float, median};
-use crate::boot::{self, Boot, Outcome};
+use crate::boot::{Boot, Outcome};
+use crate::cross;
 use crate::guests::{File, HACKBENCH};
-use crate::shell;
 
 /// One program: it prints `bench: begin NAME`, does its operations, prints `bench: end NAME`, and may print a sum.
 struct Program {
@@ -191,20 +190,16 @@ fn executable(program: &Program) -> Result<File> {
 
 /// Makes a static program of `guest/el0/bench/FILE`.
 fn build(program: &Program) -> Result<PathBuf> {
-    let source = shell::workspace_root().join("guest/el0/bench").join(program.file);
-    let target = boot::scratch(&format!("bench-{}", program.name()))?;
-    let is_assembly = source.extension() == Some("S".as_ref());
-    let mut gcc = Command::new("aarch64-linux-gnu-gcc");
-    gcc.args(["-nostdlib", "-static", "-Wl,--build-id=none"]);
-    if !is_assembly {
-        gcc.args(["-O2", "-ffreestanding", "-fno-stack-protector", "-fno-math-errno", "-Wall", "-Wextra", "-Werror"]);
+    const C: [&str; 7] =
+        ["-O2", "-ffreestanding", "-fno-stack-protector", "-fno-math-errno", "-Wall", "-Wextra", "-Werror"];
+    let mut flags = vec![
+        "-nostdlib".to_owned(),
+        format!("-DNAME=\"{}\"", program.name()),
+        format!("-DITERATIONS={}", program.operations),
+        format!("-DINTEGER_LOOP={INTEGER_LOOP}"),
+    ];
+    if Path::new(program.file).extension() != Some("S".as_ref()) {
+        flags.extend(C.map(str::to_owned));
     }
-    gcc.arg(format!("-DNAME=\"{}\"", program.name()))
-        .arg(format!("-DITERATIONS={}", program.operations))
-        .arg(format!("-DINTEGER_LOOP={INTEGER_LOOP}"))
-        .arg("-o")
-        .arg(&target)
-        .arg(&source);
-    shell::capture(&mut gcc).with_context(|| format!("cannot build {}", source.display()))?;
-    Ok(target)
+    cross::compile(&format!("el0/bench/{}", program.file), &format!("bench-{}", program.name()), flags)
 }

@@ -3,12 +3,13 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use anyhow::{Context, Result, bail, ensure};
 
 use super::{float, median};
-use crate::boot::{self, Boot, Machine};
+use crate::boot::{Boot, Machine};
+use crate::cross;
 use crate::shell;
 
 /// What the CPUs do.
@@ -83,14 +84,9 @@ fn seconds(way: &Way, cpus: u32, runs: usize) -> Result<f64> {
 }
 
 fn build(way: &Way, rounds: u64) -> Result<PathBuf> {
-    let target = boot::scratch(&format!("spin-{}-{rounds}", way.number))?;
-    let mut gcc = Command::new("aarch64-linux-gnu-gcc");
-    gcc.args(["-nostdlib", "-static", "-Wl,--build-id=none", "-Wl,-Ttext=0x40200000"])
-        .args([format!("-DWAY={}", way.number), format!("-DROUNDS={rounds}"), "-o".to_owned()])
-        .arg(&target)
-        .arg(shell::workspace_root().join("guest/bare/spin.S"));
-    shell::capture(&mut gcc).context("cannot build guest/bare/spin.S")?;
-    Ok(target)
+    let (number, rounds_flag) = (format!("-DWAY={}", way.number), format!("-DROUNDS={rounds}"));
+    let flags = ["-nostdlib", "-Wl,-Ttext=0x40200000", &number, &rounds_flag];
+    cross::compile("bare/spin.S", &format!("spin-{}-{rounds}", way.number), flags)
 }
 
 /// CPU seconds of one run.

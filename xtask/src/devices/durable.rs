@@ -3,15 +3,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::boot::{self, Access, Boot, Disk, Echo, Machine};
+use crate::cross;
 use crate::guests::{BOARD, File, Guests, Kernel};
 use crate::session::Session;
-use crate::shell;
 
 /// How often the tool is killed.
 const KILLS: usize = 6;
@@ -35,13 +34,8 @@ const SECTOR: usize = 512;
 pub fn survives(guests: &Guests, kernel: Kernel) -> Result<()> {
     let mut random = Random(SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos() as u64);
     println!("seed {:#x}", random.0);
-    let program = boot::scratch("el0-durable")?;
-    let source = shell::workspace_root().join("guest/el0/durable.c");
-    let mut gcc = Command::new("aarch64-linux-gnu-gcc");
-    gcc.args(["-O1", "-Wall", "-Werror", "-static", "-Wl,--build-id=none", "-o"]).arg(&program).arg(&source);
-    shell::capture(&mut gcc).with_context(|| format!("cannot build {}", source.display()))?;
     let mut files = guests.drivers(BOARD, kernel)?;
-    files.push(File::executable("bench/durable", fs::read(&program)?));
+    files.push(File::executable("bench/durable", fs::read(cross::hosted("durable", &["-Wall", "-Werror"])?)?));
     let script = ("durable", include_str!("../../initramfs/devices/durable.sh"));
     let initrd = super::initrd_of(guests, files, "durable", &[script])?;
     let mut boot = Boot::new(guests, kernel, "vambrace.batch=durable quiet").with_initrd(&initrd);

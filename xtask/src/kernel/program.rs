@@ -7,19 +7,13 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::guests::{File, kernel_initramfs};
-use crate::{boot, shell};
+use crate::{boot, cross, shell};
 
 /// Compiles `guest/el0/NAME.c`; returns where the program is.
 pub fn build(name: &str) -> Result<PathBuf> {
-    let program = boot::scratch(&format!("kernel-{name}"))?;
-    let source = shell::workspace_root().join("guest/el0").join(name).with_extension("c");
-    let mut gcc = Command::new("aarch64-linux-gnu-gcc");
-    gcc.args(["-O2", "-ffreestanding", "-nostdlib", "-static", "-fno-stack-protector", "-Wall", "-Wextra", "-Werror"])
-        .args(["-Wno-parentheses", "-mno-outline-atomics", "-Wl,--build-id=none", "-o"])
-        .arg(&program)
-        .arg(&source);
-    shell::capture(&mut gcc).with_context(|| format!("cannot build {}", source.display()))?;
-    Ok(program)
+    let warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-parentheses"];
+    let flags = ["-O2", "-ffreestanding", "-nostdlib", "-fno-stack-protector", "-mno-outline-atomics"];
+    cross::compile(&format!("el0/{name}.c"), &format!("kernel-{name}"), flags.iter().chain(&warnings))
 }
 
 /// An initramfs with the program as `/init`, and where it lies.
